@@ -14,7 +14,7 @@ final class MaterializedSeries {
         columns: [ResultVector]
     ) {
         self.name = name
-        self.tags = tags.filter { !$0.value.isEmpty }
+        self.tags = tags
         self.times = times
         self.columns = columns
     }

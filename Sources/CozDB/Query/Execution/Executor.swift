@@ -4,9 +4,7 @@
 
 /// A receiver of the series of a plan's result.
 protocol SeriesOutput: AnyObject {
-    func beginSeries(
-        name: String, tags: [(name: String, value: String)]
-    ) throws(DatabaseError)
+    func beginSeries(_ key: GroupKey) throws(DatabaseError)
     /// Receives rows of the current series; never empty.
     func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError)
     func endSeries() throws(DatabaseError)
@@ -362,7 +360,7 @@ struct RowWriter {
         if !areAll { columns = columns.map { $0.part(kept) } }
         if !isBegun {
             isBegun = true
-            try output.beginSeries(name: key.name.text, tags: key.tags(plan))
+            try output.beginSeries(key)
         }
         try output.rows(times: areAll ? times : Array(times[kept]), columns: columns)
         skip = 0

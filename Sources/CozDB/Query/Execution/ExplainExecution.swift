@@ -224,7 +224,7 @@ private final class RowCounter: SeriesOutput {
     private(set) var rowCount = 0
     private(set) var seriesCount = 0
 
-    func beginSeries(name: String, tags: [(name: String, value: String)]) { seriesCount += 1 }
+    func beginSeries(_ key: GroupKey) { seriesCount += 1 }
     func rows(times: [Int64], columns: [ResultVector]) { rowCount += times.count }
     func endSeries() {}
 }

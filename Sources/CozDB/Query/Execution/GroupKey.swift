@@ -30,8 +30,8 @@ struct GroupKey: Hashable, Comparable {
     }
 
     /// The dimensions of a plan with the values of this group.
-    func tags(_ plan: SelectPlan) -> [(name: String, value: String)] {
-        var tags = plan.dimensions.map { (name: $0.name, value: "") }
+    func tags(_ dimensions: [PlannedDimension]) -> [(name: String, value: String)] {
+        var tags = dimensions.map { (name: $0.name, value: "") }
         for value in values { tags[value.dimension].value = value.text.text }
         return tags
     }

@@ -27,11 +27,9 @@ final class MaterializedOutput: SeriesOutput {
         share = MemoryReservation(counters.memory)
     }
 
-    func beginSeries(
-        name: String, tags: [(name: String, value: String)]
-    ) throws(DatabaseError) {
-        self.name = name
-        self.tags = tags
+    func beginSeries(_ key: GroupKey) {
+        name = key.name.text
+        tags = key.presentTags(plan)
         times = []
         columns = []
         builders = []

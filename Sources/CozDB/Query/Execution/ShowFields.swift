@@ -226,7 +226,7 @@ extension ShowExecution {
             builders[2].append(.integer, UInt64(bitPattern: tally.last))
         }
         try output.sink.beginSeries(
-            ResultSeries(name: view.schema.name, tags: key.tags(plan), columns: headers))
+            ResultSeries(name: view.schema.name, tags: key.tags(plan.dimensions), columns: headers))
         try output.sink.rows(
             ResultBatch(
                 columns: list.descriptions + builders.map { $0.finished() },

@@ -6,6 +6,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     private let counters: ExecutionContext
     private let options: QueryOptions
     private var columns: [ResultColumn] = []
+    private var dimensions: [PlannedDimension] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
     private let batchRowsMax = 1 << 15
@@ -19,6 +20,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     func begin(_ plan: SelectPlan) {
         rowCount = 0
         zone = plan.zone
+        dimensions = plan.dimensions
         columns = [ResultColumn(name: plan.timeName, type: .integer, isTime: true)]
         columns += plan.columns.map { column in
             var result = ResultColumn(name: column.name, type: column.type)
@@ -29,10 +31,10 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
         }
     }
 
-    func beginSeries(
-        name: String, tags: [(name: String, value: String)]
-    ) throws(DatabaseError) {
-        try sink.beginSeries(ResultSeries(name: name, tags: tags, columns: columns, zone: zone))
+    func beginSeries(_ key: GroupKey) throws(DatabaseError) {
+        let tags = key.tags(dimensions)
+        try sink.beginSeries(
+            ResultSeries(name: key.name.text, tags: tags, columns: columns, zone: zone))
     }
 
     func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError) {
