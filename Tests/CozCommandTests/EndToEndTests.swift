@@ -225,6 +225,15 @@ struct EndToEndTests {
         #expect(try Command.cozdb(["check", "--db", database]).status == 0)
     }
 
+    @Test func `a quit signal ends a writer at once`() throws {
+        let folder = try TemporaryFolder()
+        let run = try Command.shell(
+            "sleep 4 | cozdb write --db x.cozdb & sleep 1; kill -QUIT $!; wait $!; echo $?",
+            in: folder.url)
+        #expect(run.output == "131\n")
+        #expect(!run.errors.contains("crashed"))
+    }
+
     @Test func `who waits for a writer comes after it`() throws {
         let folder = try TemporaryFolder()
         let point = "echo 'm,id_participant=a v=1 1' |"

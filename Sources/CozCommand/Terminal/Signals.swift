@@ -61,6 +61,8 @@ enum Signals {
         // process.
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)
+        // Swift's runtime would print a backtrace and go on.
+        signal(SIGQUIT, SIG_DFL)
         openMissingStandardDescriptors()
         configureAllocator()
         // Multithreaded programs often pass on blocked signals to the programs that they start.
