@@ -98,6 +98,18 @@ struct RedactionTests {
         try database.close()
     }
 
+    @Test func `a statement on one experiment does not mask the others`() throws {
+        let growth = try Growth(
+            from: 200, prepare: { try QueryGrowthTests.database(.experiments, $0) },
+            { database in
+                let snapshot = try database.snapshot().redacted
+                for schema in snapshot.schemas {
+                    _ = try snapshot.query("SELECT f FROM \(schema.name)")
+                }
+            })
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     private static func text(_ series: QueryResult.Series) -> String {
         var text = series.header.name + "\(series.header.tags)"
         for (index, column) in series.columns.enumerated() {
