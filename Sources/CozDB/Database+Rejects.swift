@@ -4,7 +4,7 @@ extension Database {
     /// Calls the body with each entry in commit order, each refusal once, with its current state.
     /// Equal lines are one entry with a count. The body returns false to stop.
     ///
-    /// Cost: reads the whole journal into memory.
+    /// Cost: reads the whole journal into memory, which takes up to five times its size.
     ///
     /// - Throws: What the body throws; `closed`; `io` and `damaged` with the file that cannot be
     ///   read.

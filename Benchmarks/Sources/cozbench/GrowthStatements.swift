@@ -11,6 +11,7 @@ extension GrowthAxis {
         .sparse("sparse field", "SELECT f0 FROM m"),
         .scattered("scattered count", "SELECT count(*) FROM m"),
         .scattered("scattered field", "SELECT f0 FROM m"),
+        .attributes("sparse attributes", "SELECT f FROM m GROUP BY * LIMIT 1 SLIMIT 3"),
         .series("tag OR tag") { count in
             // The nesting depth of a statement is limited, so only the data grows beyond that.
             "SELECT f FROM m WHERE " + list(min(count, 490), " OR ") { "id_participant = 'p\($0)'" }
@@ -56,6 +57,16 @@ extension GrowthAxis {
             count, file throws(DatabaseError) in
             for number in 0..<count {
                 try file.append("m,id_participant=p f\(number)=\(number).5 \(number)\n")
+            }
+        }
+    }
+
+    /// An axis with `count` rows that each have another attribute.
+    private static func attributes(_ name: String, _ statement: String) -> GrowthAxis {
+        GrowthAxis(name: name, counts: [7500, 15_000, 30_000], statement: { _ in statement }) {
+            count, file throws(DatabaseError) in
+            for number in 0..<count {
+                try file.append("m,id_participant=p,a\(number)=v f=\(number).5 \(number)\n")
             }
         }
     }
