@@ -150,8 +150,8 @@ extension Database {
             let description = segment.footer.fields[field]
             info.bytes += description.directory.sizeBytes + description.dictionary.sizeBytes
             for block in 0..<directory.table.count {
-                info.bytes += directory.table.int(BlockColumn.sizeBytes, block)
-                let code = directory.table.int(BlockColumn.encoding, block)
+                info.bytes += directory.table.sizeBytes(block)
+                let code = directory.table.encoding(block)
                 blocks[SegmentFormat.encodingName(code), default: 0] += 1
             }
         }
@@ -187,9 +187,9 @@ extension Database {
 }
 
 extension SegmentFormat {
-    static func encodingName(_ code: Int) -> String {
-        if code == Int(plainStrings) { return "strings" }
-        if code == Int(mixedStrings) { return "mixedStrings" }
-        return BlockEncoding(rawValue: UInt8(truncatingIfNeeded: code)).map { "\($0)" } ?? "unknown"
+    static func encodingName(_ code: UInt8) -> String {
+        if code == plainStrings { return "strings" }
+        if code == mixedStrings { return "mixedStrings" }
+        return BlockEncoding(rawValue: code).map { "\($0)" } ?? "unknown"
     }
 }

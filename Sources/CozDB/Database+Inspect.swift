@@ -169,13 +169,13 @@ extension Database {
             }
             try body(text + "\n")
             for block in 0..<directory.table.count {
-                let place = SegmentReader.place(directory.table, block)
+                let place = directory.table.place(block)
                 let summary = directory.summary(block, type: field.column.type)
-                let code = directory.table.int(BlockColumn.encoding, block)
+                let code = directory.table.encoding(block)
                 try body(
                     "  \(place.offset)  \(place.sizeBytes) bytes, \(summary.count) values, "
                         + "\(SegmentFormat.encodingName(code)), rows from "
-                        + "\(directory.table.int(BlockColumn.firstRow, block)), "
+                        + "\(directory.table.firstRow(block)), "
                         + "\(Timestamp(nanoseconds: summary.firstTime)) to "
                         + "\(Timestamp(nanoseconds: summary.lastTime))\n")
             }
@@ -187,8 +187,8 @@ extension Database {
         of segment: SegmentReader
     ) throws(DatabaseError) -> String {
         let footer = segment.footer
-        func total(_ table: IntegerTable) -> Int {
-            table.columns[BlockColumn.sizeBytes].reduce(0) { $0 + Int(truncatingIfNeeded: $1) }
+        func total(_ table: BlockTable) -> Int {
+            (0..<table.count).reduce(0) { $0 + table.sizeBytes($1) }
         }
         var values = 0
         var directories = footer.timeDirectory.sizeBytes + footer.smallDirectories.sizeBytes

@@ -21,6 +21,7 @@ struct FolderWalk {
     }
 
     static func isFolder(_ path: String) -> Bool {
+        guard !path.utf8.contains(0) else { return false }
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }

@@ -69,6 +69,24 @@ public struct ImportOptions: Sendable {
     /// Creates the default options: line protocol in nanoseconds, settings as stored.
     public init() {}
 
+    /// Throws `usage` for the first option out of range.
+    func check() throws(DatabaseError) {
+        guard (1...10_000_000).contains(batchRows) else {
+            throw DatabaseError(.usage, "batchRows is \(batchRows); expected 1 to 10000000")
+        }
+        guard table.skippedLines >= 0 else {
+            throw DatabaseError(
+                .usage, "table.skippedLines is \(table.skippedLines); expected 0 or more",
+                remedy: .change([.skippedLines]))
+        }
+        if let delimiter = table.delimiter, !CSVDialect.canSeparate(delimiter) {
+            throw DatabaseError(
+                .usage,
+                "table.delimiter is byte \(delimiter), a quote or a line break; expected another "
+                    + "byte", remedy: .change([.delimiter]))
+        }
+    }
+
     /// Returns the name under which a field or tag is stored.
     package func storedName(of name: String) -> String {
         // Strings are equal if they differ in Unicode normalization only, so compare bytes too.

@@ -74,6 +74,7 @@ private func importFiles(
     commit: @escaping @Sendable (borrowing WriteBatch) throws(DatabaseError) -> WriteReport
 ) throws(DatabaseError) -> ImportReport {
     let start = monotonicSeconds()
+    try options.check()
     let selection = opened.selection
     let inputs = selection.inputs
     var options = options
@@ -266,7 +267,7 @@ private struct Importer {
         // Set once per batch: a batch keeps its renames when it is emptied.
         if batch.renames.isEmpty, !options.renames.isEmpty { batch.renames = options.renames }
         let limits = BatchLimits(
-            points: Swift.max(1, options.batchRows), sizeBytes: Importer.batchSizeBytesMax)
+            points: options.batchRows, sizeBytes: Importer.batchSizeBytesMax)
         // Removed while it works: a copy would duplicate its state.
         guard var reader = readers.removeValue(forKey: format.name) else { return true }
         defer { readers[format.name] = reader }

@@ -108,6 +108,8 @@ public final class InputFile {
     static func open(
         _ path: String, _ isCancelled: (@Sendable () -> Bool)? = nil
     ) throws(DatabaseError) -> Int32 {
+        // The system call would take the path for the part before the zero byte.
+        guard !path.utf8.contains(0) else { throw failure(EINVAL, path) }
         while true {
             let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
             if descriptor >= 0 { return descriptor }

@@ -49,7 +49,7 @@ struct ForgedSegment {
 
     /// The first block of a field, as it was written.
     func block(of name: String) throws -> [UInt8] {
-        block(SegmentReader.place(try sound.directory(field(name)).table, 0))
+        block(try sound.directory(field(name)).table.place(0))
     }
 
     mutating func append(_ block: [UInt8]) -> BlockPlace {
@@ -69,7 +69,7 @@ struct ForgedSegment {
 
     /// Directory of the blocks of times.
     mutating func changeTimes(_ change: (inout IntegerTable) -> Void) throws {
-        var table = try sound.timeDirectory()
+        var table = try sound.timeDirectory().integers
         change(&table)
         footer.timeDirectory = append(ForgedSegment.bytes(table))
     }
@@ -117,12 +117,12 @@ struct ForgedSegment {
     ) throws {
         // Whatever changes, the fields in one block must fit together: each gets its own.
         for index in footer.fields.indices where footer.fields[index].smallBlockCount > 0 {
-            let table = try sound.directory(index).table
+            let table = try sound.directory(index).table.integers
             footer.fields[index].smallBlockCount = 0
             footer.fields[index].directory = append(ForgedSegment.bytes(table))
         }
         footer.smallDirectories = BlockPlace()
-        var table = try sound.directory(field(name)).table
+        var table = try sound.directory(field(name)).table.integers
         change(&table)
         footer.fields[field(name)].directory = append(ForgedSegment.bytes(table))
     }
@@ -131,10 +131,10 @@ struct ForgedSegment {
     mutating func setBlock(of name: String, encoding: UInt8, _ block: [UInt8]) throws {
         let place = append(block)
         try changeDirectory(of: name) { table in
-            table.columns[BlockColumn.offset][0] = UInt64(place.offset)
-            table.columns[BlockColumn.sizeBytes][0] = UInt64(place.sizeBytes)
-            table.columns[BlockColumn.checksum][0] = UInt64(place.checksum)
-            table.columns[BlockColumn.encoding][0] = UInt64(encoding)
+            table.columns[BlockTable.Column.offset][0] = UInt64(place.offset)
+            table.columns[BlockTable.Column.sizeBytes][0] = UInt64(place.sizeBytes)
+            table.columns[BlockTable.Column.checksum][0] = UInt64(place.checksum)
+            table.columns[BlockTable.Column.encoding][0] = UInt64(encoding)
         }
     }
 
@@ -259,4 +259,8 @@ struct ForgedSegment {
         let name = FileName.segment(info.number).text
         return (reader, try directory.open(name, writable: true))
     }
+}
+
+extension IntegerTable {
+    func entry(_ row: Int) -> [UInt64] { columns.map { $0[row] } }
 }

@@ -59,48 +59,48 @@ struct ForgedSegmentTests {
 
     private static let places: [Forgery] = [
         Forgery("a field's block behind the end", "a block outside the file") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = 1 << 20 }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.offset][0] = 1 << 20 }
         },
         Forgery("a field's block before the beginning", "a block outside the file") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.offset][0] = .max }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.offset][0] = .max }
         },
         Forgery("a field's block of less than no bytes", "larger than its file") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.sizeBytes][0] = .max }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.sizeBytes][0] = .max }
         },
         Forgery("a field's block of more bytes than the file", "larger than its file") {
             try $0.changeDirectory(of: "v") {
-                $0.columns[BlockColumn.sizeBytes][0] = UInt64(Int.max)
+                $0.columns[BlockTable.Column.sizeBytes][0] = UInt64(Int.max)
             }
         },
         Forgery("times of more bytes than the file", "larger than its file") {
-            try $0.changeTimes { $0.columns[BlockColumn.sizeBytes][0] = UInt64(Int.max) }
+            try $0.changeTimes { $0.columns[BlockTable.Column.sizeBytes][0] = UInt64(Int.max) }
         },
         Forgery("times behind the end", "a block outside the file") {
-            try $0.changeTimes { $0.columns[BlockColumn.offset][0] = 1 << 20 }
+            try $0.changeTimes { $0.columns[BlockTable.Column.offset][0] = 1 << 20 }
         },
     ]
 
     private static let directories: [Forgery] = [
         Forgery("a block of no values", "a block whose rows or number of values") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.count][0] = 0 }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.count][0] = 0 }
         },
         Forgery("a block of more values than rows", "a block whose rows or number of values") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.lastRow][0] -= 1 }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.lastRow][0] -= 1 }
         },
         Forgery("a block of rows behind the last", "a block whose rows or number of values") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.lastRow][0] += 1 }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.lastRow][0] += 1 }
         },
         Forgery("a block of rows before the first", "a block whose rows or number of values") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.firstRow][0] = .max }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.firstRow][0] = .max }
         },
         Forgery("a block that is there twice", "a block whose rows or number of values") {
             try $0.changeDirectory(of: "v") { $0.append($0.entry(0)) }
         },
         Forgery("blocks with fewer values than the footer says", "values in blocks, expected") {
-            try $0.changeDirectory(of: "v") { $0.columns[BlockColumn.count][0] -= 1 }
+            try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.count][0] -= 1 }
         },
         Forgery("times of fewer rows than there are", "values in blocks, expected") {
-            try $0.changeTimes { $0.columns[BlockColumn.count][0] -= 1 }
+            try $0.changeTimes { $0.columns[BlockTable.Column.count][0] -= 1 }
         },
         Forgery("bytes behind the directory of times", "bytes after the directory") {
             $0.footer.timeDirectory = $0.append($0.block($0.footer.timeDirectory) + [0])
@@ -208,7 +208,7 @@ struct ForgedSegmentTests {
             "other rows than the directory's", "a block whose rows differ from its directory entry"
         ) {
             try $0.changeDirectory(of: "sparse 1") {
-                $0.columns[BlockColumn.lastRow][0] += 1
+                $0.columns[BlockTable.Column.lastRow][0] += 1
             }
         },
     ]
@@ -326,7 +326,7 @@ struct ForgedSegmentTests {
         var segment = try ForgedSegment()
         var table = ByteWriter()
         table.appendVarint(rows)
-        for _ in 0..<(BlockColumn.timeColumnCount * rows / SegmentFormat.pageCount) {
+        for _ in 0..<(BlockTable.timeColumnCount * rows / SegmentFormat.pageCount) {
             table.append(BlockEncoding.constant.rawValue)
             table.appendBlob([2])
         }

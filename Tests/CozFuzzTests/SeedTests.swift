@@ -176,7 +176,7 @@ struct SeedTests {
             try save(.block, "presence \(name)", [0, 14, 100, 0] + writer.bytes)
             try save(.block, "patched \(name)", [0, 8, 100, 0] + writer.bytes)
         }
-        var table = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
+        var table = IntegerTable(columnCount: BlockTable.fieldColumnCount)
         for row in 0..<30 { table.append((0..<14).map { UInt64(row * $0) }) }
         var writer = ByteWriter()
         table.encode(with: BlockEncoder(), into: &writer)

@@ -1,6 +1,7 @@
 // Imports end to end: files to a database on disk and back.
 
 internal import CozTestSupport
+internal import Glibc
 internal import Testing
 
 @testable internal import CozDB
@@ -30,6 +31,45 @@ internal import Testing
             }
         }
         return lines
+    }
+
+    @Test func `options out of range are an error, and nothing is stored`() throws {
+        let path = files.write("a.csv", "time,x\n1,2\n")
+        let database = try Database.open(directory.path)
+        let changes: [(String, (inout ImportOptions) -> Void)] = [
+            ("batchRows is 0;", { $0.batchRows = 0 }),
+            ("batchRows is 10000001;", { $0.batchRows = 10_000_001 }),
+            ("table.skippedLines is -1;", { $0.table.skippedLines = -1 }),
+            ("table.skippedLines is \(Int.min);", { $0.table.skippedLines = .min }),
+            ("table.delimiter is byte 34,", { $0.table.delimiter = UInt8(ascii: "\"") }),
+            ("table.delimiter is byte 10,", { $0.table.delimiter = UInt8(ascii: "\n") }),
+            ("table.delimiter is byte 13,", { $0.table.delimiter = UInt8(ascii: "\r") }),
+        ]
+        for (message, change) in changes {
+            var options = ImportOptions()
+            options.format = .csv
+            options.experiment = "m"
+            change(&options)
+            let error = #expect(throws: DatabaseError.self) {
+                try importFiles([path], into: database, options: options)
+            }
+            #expect(error?.kind == .usage)
+            #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+        }
+        #expect(try contents(database).isEmpty)
+        try database.close()
+    }
+
+    @Test func `a path with a zero byte is not the path before it`() throws {
+        let path = files.write("a.lp", "m,id_participant=p v=1 1\n")
+        let database = try Database.open(directory.path)
+        let copy = directory.path + "-copy"
+        #expect(throws: DatabaseError.self) { try importFiles([path + "\0x"], into: database) }
+        #expect(throws: DatabaseError.self) { try database.backup(to: copy + "\0x") }
+        #expect(throws: DatabaseError.self) { try Database.open(copy + "\0x") }
+        #expect(access(copy, F_OK) != 0)
+        #expect(try contents(database).isEmpty)
+        try database.close()
     }
 
     @Test func `an import can be read back, also after reopening`() throws {

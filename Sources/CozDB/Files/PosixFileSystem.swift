@@ -11,6 +11,10 @@ package struct PosixFileSystem: FileSystem {
         _ path: String, create: Bool, access: DatabaseOptions.FileAccess
     ) throws(FileError) -> any Directory {
         let mode: mode_t = access == .ownerOnly ? 0o700 : 0o750
+        // System calls would take the path for the part before the zero byte.
+        guard !path.utf8.contains(0) else {
+            throw FileError(code: EINVAL, call: "open", path: path)
+        }
         if create {
             if uninterrupted({ unsafe mkdir(path, mode) }) == 0 {
                 try PosixFileSystem.setMode(of: path, in: AT_FDCWD, path: path, mode)

@@ -184,7 +184,7 @@ enum BlockFuzzing {
     private static func checkTable(_ block: [UInt8], _ count: Int) throws(FuzzFailure) {
         guard
             let table = try? IntegerTable(
-                decoding: block.span, columnCount: BlockColumn.fieldColumnCount, countMax: count)
+                decoding: block.span, columnCount: BlockTable.fieldColumnCount, countMax: count)
         else { return }
         try require(
             table.columns.allSatisfy { $0.count == table.count }, "columns of other lengths")
@@ -192,7 +192,7 @@ enum BlockFuzzing {
         table.encode(with: BlockEncoder(), into: &writer)
         let written = writer.bytes
         let again = try? IntegerTable(
-            decoding: written.span, columnCount: BlockColumn.fieldColumnCount,
+            decoding: written.span, columnCount: BlockTable.fieldColumnCount,
             countMax: count)
         try require(again?.columns == table.columns, "written they are other entries")
     }

@@ -120,12 +120,12 @@ struct SegmentMending {
     /// The footer with checksums that fit; directories that had others are written anew.
     private mutating func mended(_ read: SegmentFooter) -> [UInt8] {
         var footer = read
-        mend(&footer.timeDirectory, columnCounts: [BlockColumn.timeColumnCount])
+        mend(&footer.timeDirectory, columnCounts: [BlockTable.timeColumnCount])
         mend(&footer.seriesDirectory, columnCounts: [5], isSeries: true)
         mend(&footer.smallDirectories, columnCounts: [9, 14, 14], isBlobs: true)
         for index in footer.groups.indices { fit(&footer.groups[index]) }
         for index in footer.fields.indices {
-            mend(&footer.fields[index].directory, columnCounts: [BlockColumn.fieldColumnCount])
+            mend(&footer.fields[index].directory, columnCounts: [BlockTable.fieldColumnCount])
             fit(&footer.fields[index].dictionary)
         }
         var plain = ByteWriter()
@@ -166,7 +166,7 @@ struct SegmentMending {
         var writer = ByteWriter()
         for (index, columnCount) in columnCounts.enumerated() {
             guard let blob = try? reader.readBlob(limit: block.count) else { return nil }
-            let firstFloat = index == 2 ? BlockColumn.min : Int.max
+            let firstFloat = index == 2 ? BlockTable.firstStatistic : Int.max
             let table = mendedTable(blob, columnCount: columnCount, firstFloat: firstFloat)
             writer.appendBlob(table ?? [UInt8](copying: blob))
         }
@@ -185,7 +185,7 @@ struct SegmentMending {
                 countMax: SegmentMending.entryCountMax)
         else { return nil }
         let isSeries = columnCount == 5
-        let first = isSeries ? SeriesColumn.offset : BlockColumn.offset
+        let first = isSeries ? SeriesColumn.offset : BlockTable.Column.offset
         var isChanged = false
         for row in 0..<table.count {
             var place = BlockPlace(

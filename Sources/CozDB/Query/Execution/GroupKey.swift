@@ -4,7 +4,7 @@
 ///
 /// Only values that are not empty are stored: with thousands of attributes, each row has few.
 struct GroupKey: Hashable, Comparable {
-    private struct Value: Hashable {
+    private struct DimensionValue: Hashable {
         var dimension: Int
         var text: Name
         /// Set if the dimension sorts by number.
@@ -13,7 +13,7 @@ struct GroupKey: Hashable, Comparable {
 
     let name: Name
     /// In ascending order of their dimensions.
-    private var values: [Value] = []
+    private var values: [DimensionValue] = []
 
     init(name: Name) {
         self.name = name
@@ -25,7 +25,7 @@ struct GroupKey: Hashable, Comparable {
         guard !text.isEmpty else { return }
         let before = values.lastIndex { $0.dimension <= dimension }
         if let before, values[before].dimension == dimension { return }
-        let value = Value(dimension: dimension, text: Name(text), number: number)
+        let value = DimensionValue(dimension: dimension, text: Name(text), number: number)
         values.insert(value, at: before.map { $0 + 1 } ?? 0)
     }
 

@@ -24,7 +24,9 @@ public final class TimeZoneRules: Sendable {
             return
         }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        let isPlain = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
+        let isPlain =
+            parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
+            && !name.utf8.contains(0)
         let isDatabaseThere = TimeZoneRules.directories.contains { TimeZoneRules.exists($0) }
         for directory in TimeZoneRules.directories where isPlain {
             if let bytes = TimeZoneRules.read(directory + "/" + name),

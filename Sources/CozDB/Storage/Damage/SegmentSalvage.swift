@@ -107,11 +107,11 @@ struct SegmentSalvage {
             for block in times.blocks(rows: run.rows) {
                 let rows = times.rows(ofBlock: block)
                 if rows.clamped(to: run.rows) == rows {
-                    let bytes = try segment.read(SegmentReader.place(times.table, block)) {
+                    let bytes = try segment.read(times.table.place(block)) {
                         [UInt8](copying: $0)
                     }
                     try calling("writing a segment") { () throws(FileError) in
-                        try writer.copyTimes(bytes, entry: times.table.entry(block))
+                        try writer.copyTimes(bytes, entry: times.table.entry(block, type: .integer))
                     }
                     continue
                 }
@@ -144,7 +144,7 @@ struct SegmentSalvage {
 
     /// Whether a block can be copied unchanged.
     private func canBeCopied(
-        _ block: Int, of field: Int, _ table: IntegerTable
+        _ block: Int, of field: Int, _ table: BlockTable
     ) throws(DatabaseError) -> Bool {
         if loss.dependent[field]?.missing[block] != nil { return false }
         // Not if the referenced field lost values, since the new segment may lack that field.
@@ -157,10 +157,10 @@ struct SegmentSalvage {
     ) throws(DatabaseError) {
         guard let table = readers[field]?.directory.table else { return }
         let column = segment.footer.fields[field].column
-        let bytes = try segment.read(SegmentReader.place(table, block)) { [UInt8](copying: $0) }
+        let bytes = try segment.read(table.place(block)) { [UInt8](copying: $0) }
         let isCoded =
             column.type == .string
-            && !SegmentFormat.holdsStrings(table.int(BlockColumn.encoding, block))
+            && !SegmentFormat.holdsStrings(table.encoding(block))
         var codes: BlockPart?
         if isCoded { codes = try readers[field]?.part(block: block, rows: run.rows) }
         var rows: [UInt32] = []
@@ -174,7 +174,8 @@ struct SegmentSalvage {
         let newCodes = codes
         try calling("writing a segment") { () throws(FileError) in
             try writer.copyValues(
-                column, bytes, entry: table.entry(block), rows: moved, codes: newCodes)
+                column, bytes, entry: table.entry(block, type: column.type), rows: moved,
+                codes: newCodes)
         }
     }
 

@@ -171,20 +171,11 @@ struct ColumnCursor {
         guard !blocks.isEmpty else { return }
         readers[index] = open
         extents.reserveCapacity(before + blocks.count)
-        let columns = directory.table.columns
-        let (firstRows, lastRows) = (columns[BlockColumn.firstRow], columns[BlockColumn.lastRow])
-        let (firstTimes, lastTimes) = (
-            columns[BlockColumn.firstTime], columns[BlockColumn.lastTime]
-        )
+        let table = directory.table
         for block in blocks {
-            // A block that starts (ends) in this series starts (ends) with one of its times.
-            let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
-            let ends = Int(truncatingIfNeeded: lastRows[block]) < part.rows.upperBound
+            let (first, last, isOwn) = table.bounds(ofBlock: block, in: part)
             let extent = Extent(
-                part: index, block: block,
-                first: begins ? Int64(bitPattern: firstTimes[block]) : part.firstTime,
-                last: ends ? Int64(bitPattern: lastTimes[block]) : part.lastTime,
-                isOwn: begins && ends)
+                part: index, block: block, first: first, last: last, isOwn: isOwn)
             if range.overlaps(first: extent.first, last: extent.last) { extents.append(extent) }
         }
     }
@@ -342,5 +333,21 @@ extension MemtableView {
         if column.isRedacted { return .masked(times: slice.times, count: slice.count) }
         slice.strings = StringTable(heap: heap, ends: ends)
         return slice
+    }
+}
+
+extension BlockTable {
+    /// Bounds on the times that a block has in a part of a series, and whether all of its values
+    /// belong to the part.
+    func bounds(
+        ofBlock block: Int, in part: Series.Part
+    ) -> (first: Int64, last: Int64, isOwn: Bool) {
+        // A block that starts (ends) in the part starts (ends) with one of its times.
+        let begins = firstRow(block) >= part.rows.lowerBound
+        let ends = lastRow(block) < part.rows.upperBound
+        return (
+            begins ? firstTime(block) : part.firstTime, ends ? lastTime(block) : part.lastTime,
+            begins && ends
+        )
     }
 }

@@ -44,7 +44,7 @@ struct SeriesByColumn {
                 var reader = SegmentColumnReader(segment, field: field, directory: directory)
                 for block in 0..<directory.table.count {
                     let near = SeriesByColumn.overlapping(directory.rows(ofBlock: block), own)
-                    guard near.count > directory.table.int(BlockColumn.count, block) else {
+                    guard near.count > directory.table.valueCount(block) else {
                         found += near.map(\.series)
                         continue
                     }

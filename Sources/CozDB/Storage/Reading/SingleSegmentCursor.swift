@@ -39,23 +39,15 @@ struct SingleSegmentCursor {
     ) throws(DatabaseError) {
         guard !blocks.isEmpty else { return }
         let directory = open.reader.directory
-        let columns = directory.table.columns
-        let (firstRows, lastRows) = (columns[BlockColumn.firstRow], columns[BlockColumn.lastRow])
-        let (firstTimes, lastTimes) = (
-            columns[BlockColumn.firstTime], columns[BlockColumn.lastTime]
-        )
+        let table = directory.table
         let mayBeSummary = column.isStored(as: open.reader.storedType)
         for block in blocks {
-            // A block that starts (ends) in this series starts (ends) with one of its times.
-            let begins = Int(truncatingIfNeeded: firstRows[block]) >= part.rows.lowerBound
-            let ends = Int(truncatingIfNeeded: lastRows[block]) < part.rows.upperBound
-            let first = begins ? Int64(bitPattern: firstTimes[block]) : part.firstTime
-            let last = ends ? Int64(bitPattern: lastTimes[block]) : part.lastTime
+            let (first, last, isOwn) = table.bounds(ofBlock: block, in: part)
             guard range.overlaps(first: first, last: last) else { continue }
             counts?.blocksInRange += 1
             counts?.blocksOutOfRange -= 1
             let isCovered = range.covers(first: first, last: last)
-            if mayBeSummary, begins, ends, isCovered, summarize(first, last) {
+            if mayBeSummary, isOwn, isCovered, summarize(first, last) {
                 counts?.blocksSummarized += 1
                 let summary = directory.summary(block, type: column.type)
                 guard try body(.summary(summary)) else { return }

@@ -263,14 +263,14 @@ final class ExperimentView: Sendable {
         let table = directory.table
         // The directory knows the count unless another series shares the block, which is rare;
         // otherwise presence does.
-        let begins = table.int(BlockColumn.firstRow, first) >= rows.lowerBound
-        let ends = table.int(BlockColumn.lastRow, last) < rows.upperBound
+        let begins = table.firstRow(first) >= rows.lowerBound
+        let ends = table.lastRow(last) < rows.upperBound
         let before =
             try begins
             ? directory.ordinals[first] : segment.ordinal(ofRow: rows.lowerBound, field: field)
         let upTo =
             try ends
-            ? directory.ordinals[last] + table.int(BlockColumn.count, last)
+            ? directory.ordinals[last] + table.valueCount(last)
             : segment.ordinal(ofRow: rows.upperBound, field: field)
         return upTo - before
     }

@@ -184,7 +184,7 @@ struct SegmentFilter {
             if rows.clamped(to: run.rows) == rows {
                 let bytes = try segment.bytes(times.table, block: block)
                 try calling("writing a segment") { () throws(FileError) in
-                    try writer.copyTimes(bytes, entry: times.table.entry(block))
+                    try writer.copyTimes(bytes, entry: times.table.entry(block, type: .integer))
                 }
                 continue
             }
@@ -224,7 +224,7 @@ struct SegmentFilter {
         let bytes = try segment.bytes(table, block: block)
         let isCoded =
             column.type == .string
-            && !SegmentFormat.holdsStrings(table.int(BlockColumn.encoding, block))
+            && !SegmentFormat.holdsStrings(table.encoding(block))
         var codes: BlockPart?
         if isCoded {
             codes = try readers[field].part(block: block, rows: table.rows(ofBlock: block))
@@ -242,7 +242,8 @@ struct SegmentFilter {
         let (newRows, newCodes) = (rows, codes)
         try calling("writing a segment") { () throws(FileError) in
             try writer.copyValues(
-                column, bytes, entry: table.entry(block), rows: newRows, codes: newCodes)
+                column, bytes, entry: table.entry(block, type: column.type), rows: newRows,
+                codes: newCodes)
         }
     }
 
@@ -366,21 +367,12 @@ extension RowSelection {
     }
 }
 
-extension IntegerTable {
-    /// From the first to the last row of a block.
-    fileprivate func rows(ofBlock block: Int) -> Range<Int> {
-        int(BlockColumn.firstRow, block)..<(int(BlockColumn.lastRow, block) + 1)
-    }
-
-    func entry(_ row: Int) -> [UInt64] { columns.map { $0[row] } }
-}
-
 extension SegmentReader {
     /// The verified bytes of a block.
     fileprivate func bytes(
-        _ directory: IntegerTable, block: Int
+        _ directory: BlockTable, block: Int
     ) throws(DatabaseError) -> [UInt8] {
-        try read(SegmentReader.place(directory, block)) { bytes in [UInt8](copying: bytes) }
+        try read(directory.place(block)) { bytes in [UInt8](copying: bytes) }
     }
 
     /// The rows in a range that have a value of a field, ascending.

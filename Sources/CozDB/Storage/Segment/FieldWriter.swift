@@ -42,7 +42,7 @@ struct FieldWriter {
         var time: Int64 = 0
     }
 
-    private var directory = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
+    private var directory = BlockTable()
     private var lastSeries = -1
 
     private var dictionary = BytePool()
@@ -127,16 +127,12 @@ struct FieldWriter {
     }
 
     private mutating func appendCopy(
-        _ bytes: [UInt8], _ entry: [UInt64], rows: ClosedRange<UInt32>,
+        _ bytes: [UInt8], _ entry: BlockEntry, rows: ClosedRange<UInt32>,
         to output: inout SegmentOutput
     ) throws(FileError) {
-        let place = try output.append(block: bytes)
         var entry = entry
-        entry[BlockColumn.firstRow] = UInt64(rows.lowerBound)
-        entry[BlockColumn.lastRow] = UInt64(rows.upperBound)
-        entry[BlockColumn.offset] = UInt64(place.offset)
-        entry[BlockColumn.sizeBytes] = UInt64(place.sizeBytes)
-        entry[BlockColumn.checksum] = UInt64(place.checksum)
+        entry.rows = Int(rows.lowerBound)...Int(rows.upperBound)
+        entry.place = try output.append(block: bytes)
         directory.append(entry)
     }
 
@@ -193,7 +189,7 @@ struct FieldWriter {
     ///   - codes: the block's values, if they are codes of the other segment's dictionary. They are
     ///     translated, so that this dictionary gets no unused string.
     mutating func append(
-        copying bytes: [UInt8], entry: [UInt64], rows newRows: [UInt32], codes: BlockPart?,
+        copying bytes: [UInt8], entry: BlockEntry, rows newRows: [UInt32], codes: BlockPart?,
         to output: inout SegmentOutput
     ) throws(FileError) {
         guard let firstRow = newRows.first, let lastRow = newRows.last else { return }
@@ -241,12 +237,7 @@ struct FieldWriter {
         guard first < directory.count else { return }
         let placeOf = try output.append(staged)
         for block in first..<directory.count {
-            let place = placeOf(
-                BlockPlace(
-                    offset: directory.int(BlockColumn.offset, block),
-                    sizeBytes: directory.int(BlockColumn.sizeBytes, block), checksum: 0))
-            directory.columns[BlockColumn.offset][block] = UInt64(place.offset)
-            directory.columns[BlockColumn.checksum][block] = UInt64(place.checksum)
+            directory.move(block, to: placeOf(directory.place(block)))
         }
     }
 
@@ -268,7 +259,7 @@ struct FieldWriter {
             field.smallBlockCount = directory.count
             small.append(directory, type: column.type)
         } else {
-            field.directory = try output.append(table: directory)
+            field.directory = try output.append(table: directory.integers)
         }
         return field
     }
@@ -336,12 +327,10 @@ struct FieldWriter {
                 summarize(bits.span, into: &summary)
             }
         }
-        directory.append([
-            UInt64(first.row), UInt64(last.row), UInt64(bits.count), UInt64(place.offset),
-            UInt64(place.sizeBytes), UInt64(place.checksum), UInt64(encoding),
-            UInt64(bitPattern: summary.firstTime), UInt64(bitPattern: summary.lastTime),
-            summary.min, summary.max, summary.sum, summary.first, summary.last,
-        ])
+        directory.append(
+            BlockEntry(
+                rows: Int(first.row)...Int(last.row), place: place, encoding: encoding,
+                summary: summary))
         forgetPending()
         limitDictionary()
     }

@@ -275,7 +275,7 @@ struct SegmentCheck {
                     if error.isRefusal { refusal = error }
                     add(error)
                     // If a reference block fails, the damage may be in the block referred to.
-                    let isOwn = error.offset == directory.table.int(BlockColumn.offset, block)
+                    let isOwn = error.offset == directory.table.offset(block)
                     guard isOwn || !directory.isReference(block) else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }

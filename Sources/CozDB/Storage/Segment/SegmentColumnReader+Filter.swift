@@ -41,7 +41,7 @@ extension SegmentColumnReader {
         case .text(let test):
             // Strings of a dictionary are tested once. Few blocks store their own strings.
             let hasStrings = SegmentFormat.holdsStrings(
-                directory.table.int(BlockColumn.encoding, block))
+                directory.table.encoding(block))
             if hasStrings { try load(block, rows: chosen.range, isShared: !isOwn) }
             let table = hasStrings ? loadedStrings : try loadDictionary()
             if verdicts?.table !== table || verdicts?.test !== test {
@@ -69,7 +69,7 @@ extension SegmentColumnReader {
         _ test: inout Test, _ passing: inout BitVector
     ) throws(DatabaseError) {
         let table = directory.table
-        let code = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
+        let code = table.encoding(block)
         let isReference = BlockEncoding(rawValue: code)?.isReference ?? true
         guard isOwn, !isReference, !isLoaded(block) else {
             try load(block, rows: rows, isShared: !isOwn)
@@ -79,7 +79,7 @@ extension SegmentColumnReader {
         try loadRows(ofBlock: block)
         let count = loadedRange.count
         var own = test
-        passing = try segment.read(SegmentReader.place(table, block)) {
+        passing = try segment.read(table.place(block)) {
             bytes throws(FormatError) in
             var filter = BlockFilter()
             var found = BitVector()

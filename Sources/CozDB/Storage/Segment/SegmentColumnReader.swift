@@ -22,7 +22,7 @@ struct WholeBlock: Sendable {
     var values: Range<Int>
     var bytes: [UInt8]
     /// The block entry.
-    var entry: [UInt64]
+    var entry: BlockEntry
 
     /// Smaller blocks are better encoded together with their neighbors.
     static let countMin = SegmentFormat.blockCountMax / 2
@@ -130,9 +130,9 @@ struct SegmentColumnReader {
                 target.wholeBlocks.append(
                     WholeBlock(
                         values: start..<(start + taken.count),
-                        bytes: try segment.read(SegmentReader.place(directory.table, block)) {
+                        bytes: try segment.read(directory.table.place(block)) {
                             [UInt8](copying: $0)
-                        }, entry: directory.table.entry(block)))
+                        }, entry: directory.table.entry(block, type: storedType)))
             }
             var offset: UInt64 = 0
             if target.bits.isEmpty {
@@ -157,7 +157,7 @@ struct SegmentColumnReader {
     /// Whether the last decoded block is worth copying, and needs neither other blocks nor a
     /// dictionary.
     private func canBeCopied(_ block: Int) -> Bool {
-        let encoding = UInt8(truncatingIfNeeded: directory.table.int(BlockColumn.encoding, block))
+        let encoding = directory.table.encoding(block)
         guard loadedRange.count >= WholeBlock.countMin,
             let known = BlockEncoding(rawValue: encoding), !known.isReference
         else { return false }
@@ -207,7 +207,7 @@ struct SegmentColumnReader {
         if block == loadedBlock { return }
         loadedBlock = -1
         let first = directory.ordinals[block]
-        try loadRows(first..<(first + directory.table.int(BlockColumn.count, block)), block: block)
+        try loadRows(first..<(first + directory.table.valueCount(block)), block: block)
     }
 
     /// Frees the last decoded block and the rows of the presence vector, for callers with very many
@@ -227,7 +227,7 @@ struct SegmentColumnReader {
     /// An upper bound for the number of values in these rows, from the directory alone.
     func valueCountMax(rows: Range<Int>) -> Int {
         directory.blocks(rows: rows).reduce(0) {
-            $0 + min(rows.count, directory.table.int(BlockColumn.count, $1))
+            $0 + min(rows.count, directory.table.valueCount($1))
         }
     }
 
@@ -252,8 +252,8 @@ struct SegmentColumnReader {
 
     /// Whether a block also has values of other rows.
     private func isShared(_ block: Int, _ rows: Range<Int>) -> Bool {
-        directory.table.int(BlockColumn.firstRow, block) < rows.lowerBound
-            || directory.table.int(BlockColumn.lastRow, block) >= rows.upperBound
+        directory.table.firstRow(block) < rows.lowerBound
+            || directory.table.lastRow(block) >= rows.upperBound
     }
 
     /// The places in `loadedRows` of those rows of the loaded block that are in `rows`.
@@ -291,8 +291,8 @@ struct SegmentColumnReader {
         loadedBlock = -1
         missing = nil
         let table = directory.table
-        let count = table.int(BlockColumn.count, block)
-        let encoding = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
+        let count = table.valueCount(block)
+        let encoding = table.encoding(block)
         let firstOrdinal = directory.ordinals[block]
         try loadRows(firstOrdinal..<(firstOrdinal + count), block: block)
         if storedType == .string, encoding == SegmentFormat.plainStrings {
@@ -331,7 +331,7 @@ struct SegmentColumnReader {
             let readable = try readableTimes(loadedRange)
             let rowTimes = readable.times
             missing = readable.missing
-            loadedBits = try segment.read(SegmentReader.place(directory.table, block)) {
+            loadedBits = try segment.read(directory.table.place(block)) {
                 bytes throws(FormatError) in
                 var decoder = BlockDecoder()
                 return try decoder.decodeRowTimes(bytes, rowTimes: rowTimes.span)
@@ -352,8 +352,8 @@ struct SegmentColumnReader {
         guard let first = loadedRows[loadedRange].first, let last = loadedRows[loadedRange].last
         else { return }
         let table = directory.table
-        guard Int(first) == table.int(BlockColumn.firstRow, block),
-            Int(last) == table.int(BlockColumn.lastRow, block)
+        guard Int(first) == table.firstRow(block),
+            Int(last) == table.lastRow(block)
         else { throw damaged(block, "a block whose rows differ from its directory entry") }
     }
 
@@ -384,7 +384,7 @@ struct SegmentColumnReader {
             throw DatabaseError(
                 .damaged,
                 "\(rows.count) rows in the presence vector for a block of \(ordinals.count) values",
-                file: segment.path, offset: directory.table.int(BlockColumn.offset, block))
+                file: segment.path, offset: directory.table.offset(block))
         }
         loadedRange = 0..<rows.count
         loadedRows = rows
@@ -456,7 +456,7 @@ struct SegmentColumnReader {
     func damaged(_ block: Int, _ found: String) -> DatabaseError {
         DatabaseError(
             .damaged, found, file: segment.path,
-            offset: directory.table.int(BlockColumn.offset, block))
+            offset: directory.table.offset(block))
     }
 
     private mutating func loadPresence() throws(DatabaseError) -> PresenceVector {

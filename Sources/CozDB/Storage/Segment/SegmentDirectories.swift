@@ -68,62 +68,45 @@ final class SeriesDirectory: Sendable {
 
 /// The block entries of one field.
 final class FieldDirectory: Sendable {
-    let table: IntegerTable
+    let table: BlockTable
     /// The number of values before each block.
     let ordinals: [Int]
 
-    init(_ table: IntegerTable) {
+    init(_ table: BlockTable) {
         self.table = table
         var ordinals: [Int] = []
         var total = 0
         for block in 0..<table.count {
             ordinals.append(total)
-            total += table.int(BlockColumn.count, block)
+            total += table.valueCount(block)
         }
         self.ordinals = ordinals
     }
 
     /// The blocks that may have values in these rows.
-    func blocks(rows: Range<Int>) -> Range<Int> {
-        guard !rows.isEmpty else { return 0..<0 }
-        let lastRows = table.columns[BlockColumn.lastRow]
-        let firstRows = table.columns[BlockColumn.firstRow]
-        let start = lastRows.partitioningIndex { Int($0) >= rows.lowerBound }
-        let end = firstRows.partitioningIndex { Int($0) >= rows.upperBound }
-        return start..<max(start, end)
-    }
+    func blocks(rows: Range<Int>) -> Range<Int> { table.blocks(rows: rows) }
 
     /// From the first to the last row with a value in a block.
-    func rows(ofBlock block: Int) -> Range<Int> {
-        let first = table.int(BlockColumn.firstRow, block)
-        return first..<max(first, table.int(BlockColumn.lastRow, block) + 1)
-    }
+    func rows(ofBlock block: Int) -> Range<Int> { table.rows(ofBlock: block) }
 
     /// The block of times with a row of the segment, and all rows of the block. Each row is in
     /// exactly one block: no block has more values than rows, and together they have as many as the
-    /// segment has rows (`checkBlocks`).
+    /// segment has rows (`BlockTable.check`).
     func timeBlock(row: Int) -> (block: Int, rows: Range<Int>) {
-        let block = table.columns[BlockColumn.lastRow].partitioningIndex { Int($0) >= row }
+        let block = table.firstBlock(from: row)
         return (block, rows(ofBlock: block))
     }
 
     /// Whether a block can be decoded only with other blocks of the segment.
     func isReference(_ block: Int) -> Bool {
-        let code = UInt8(truncatingIfNeeded: table.int(BlockColumn.encoding, block))
-        return BlockEncoding(rawValue: code)?.isReference ?? false
+        BlockEncoding(rawValue: table.encoding(block))?.isReference ?? false
     }
 
     /// The stored size of a block.
-    func sizeBytes(_ block: Int) -> Int { table.int(BlockColumn.sizeBytes, block) }
+    func sizeBytes(_ block: Int) -> Int { table.sizeBytes(block) }
 
     func summary(_ block: Int, type: FieldType) -> ColumnSummary {
-        func word(_ column: Int) -> UInt64 { table.columns[column][block] }
-        return ColumnSummary(
-            type: type, count: table.int(BlockColumn.count, block),
-            firstTime: Int64(bitPattern: word(BlockColumn.firstTime)),
-            lastTime: Int64(bitPattern: word(BlockColumn.lastTime)),
-            min: word(BlockColumn.min), max: word(BlockColumn.max), sum: word(BlockColumn.sum),
-            first: word(BlockColumn.first), last: word(BlockColumn.last))
+        table.summary(block, type: type)
     }
 }
 
@@ -155,11 +138,11 @@ extension SegmentReader {
             let (start, end) = (max(low, blockRows.lowerBound), min(high, blockRows.upperBound))
             // The bounds of a block that is shared with other series may be their times.
             if rows.lowerBound <= blockRows.lowerBound, blockRows.upperBound <= rows.upperBound {
-                if table.int(BlockColumn.firstTime, block) >= time {
+                if table.firstTime(block) >= time {
                     high = start
                     continue
                 }
-                if table.int(BlockColumn.lastTime, block) < time {
+                if table.lastTime(block) < time {
                     low = end
                     continue
                 }

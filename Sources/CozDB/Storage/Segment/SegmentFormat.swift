@@ -52,8 +52,8 @@ enum SegmentFormat {
     static let columnCountMax = 1_000_000
 
     /// Whether a block of strings stores them itself.
-    static func holdsStrings(_ encoding: Int) -> Bool {
-        encoding == Int(plainStrings) || encoding == Int(mixedStrings)
+    static func holdsStrings(_ encoding: UInt8) -> Bool {
+        encoding == plainStrings || encoding == mixedStrings
     }
 
     /// Whether a series that starts with `new` values needs a new block after `pending` values of
@@ -209,7 +209,7 @@ struct IntegerTable: Sendable {
 
     var count: Int { columns.first?.count ?? 0 }
 
-    mutating func append(_ entry: [UInt64]) {
+    mutating func append(_ entry: some Sequence<UInt64>) {
         for (index, value) in entry.enumerated() { columns[index].append(value) }
     }
 
@@ -256,58 +256,6 @@ struct IntegerTable: Sendable {
             throw FormatError(.invalid, "bytes after the directory", at: reader.offset)
         }
     }
-}
-
-extension IntegerTable {
-    /// Checks a directory of blocks: rows ascend, no block has more values than rows, and none is
-    /// larger than the file.
-    ///
-    /// - Parameter valueCount: the number of values in all blocks.
-    func checkBlocks(rowCount: Int, valueCount: Int, fileSizeBytes: Int) throws(FormatError) {
-        var nextRow = 0
-        var total = 0
-        for block in 0..<count {
-            let first = int(BlockColumn.firstRow, block)
-            let last = int(BlockColumn.lastRow, block)
-            let count = int(BlockColumn.count, block)
-            guard first >= nextRow, first <= last, last < rowCount, count > 0,
-                count <= SegmentFormat.blockCountMax, count <= last - first + 1
-            else {
-                throw FormatError(
-                    .invalid,
-                    "a block whose rows or number of values are out of range", at: 0)
-            }
-            guard (0...fileSizeBytes).contains(int(BlockColumn.sizeBytes, block)) else {
-                throw FormatError(.invalid, "a block that is larger than its file", at: 0)
-            }
-            nextRow = last + 1
-            total += count
-        }
-        guard total == valueCount else {
-            throw FormatError(.invalid, "\(total) values in blocks, expected \(valueCount)", at: 0)
-        }
-    }
-}
-
-/// Columns of the directories of a field's blocks and of the blocks of times.
-enum BlockColumn {
-    static let firstRow = 0
-    static let lastRow = 1
-    static let count = 2
-    static let offset = 3
-    static let sizeBytes = 4
-    static let checksum = 5
-    static let encoding = 6
-    static let firstTime = 7
-    static let lastTime = 8
-    static let min = 9
-    static let max = 10
-    static let sum = 11
-    static let first = 12
-    static let last = 13
-    /// The directory of times has only the columns above.
-    static let timeColumnCount = 9
-    static let fieldColumnCount = 14
 }
 
 /// Columns of the directory of the series table.

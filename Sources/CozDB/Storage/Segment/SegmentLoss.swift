@@ -94,7 +94,7 @@ struct SegmentLoss: Sendable {
                 let directory = try? segment.directory(field)
             else { continue }
             for block in 0..<directory.table.count {
-                let encoding = directory.table.int(BlockColumn.encoding, block)
+                let encoding = directory.table.encoding(block)
                 if SegmentFormat.holdsStrings(encoding) { continue }
                 damaged[field, default: Field()].add(block, directory)
             }
@@ -127,7 +127,7 @@ struct SegmentLoss: Sendable {
 
     /// Whether a block refers to a field that has losses.
     private func refersToLost(
-        _ table: IntegerTable, _ block: Int
+        _ table: BlockTable, _ block: Int
     ) throws(DatabaseError) -> Bool {
         do throws(DatabaseError) {
             guard let column = try segment.repeatedColumn(table, block: block),
@@ -231,7 +231,7 @@ struct SegmentLoss: Sendable {
 extension SegmentLoss.Field {
     fileprivate mutating func add(_ block: Int, _ directory: FieldDirectory) {
         guard blocks.insert(block).inserted else { return }
-        valueCount += directory.table.int(BlockColumn.count, block)
+        valueCount += directory.table.valueCount(block)
         ranges.append(directory.rows(ofBlock: block))
     }
 

@@ -44,7 +44,7 @@ extension SegmentReader {
     func timeParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
         let directory = try timeDirectory()
         return (0..<directory.count).map {
-            (SegmentReader.place(directory, $0), .times(block: $0))
+            (directory.place($0), .times(block: $0))
         }
     }
 
@@ -54,7 +54,7 @@ extension SegmentReader {
     ) throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
         let table = try directory(field).table
         return (0..<table.count).map {
-            (SegmentReader.place(table, $0), .values(field: field, block: $0))
+            (table.place($0), .values(field: field, block: $0))
         }
     }
 

@@ -69,11 +69,11 @@ extension SegmentReader {
     }
 
     /// The column that a reference block refers to; nil for all other blocks.
-    func repeatedColumn(_ table: IntegerTable, block: Int) throws(DatabaseError) -> ColumnID? {
-        guard table.int(BlockColumn.encoding, block) == Int(BlockEncoding.same.rawValue) else {
+    func repeatedColumn(_ table: BlockTable, block: Int) throws(DatabaseError) -> ColumnID? {
+        guard table.encoding(block) == BlockEncoding.same.rawValue else {
             return nil
         }
-        return try read(SegmentReader.place(table, block)) { bytes throws(FormatError) in
+        return try read(table.place(block)) { bytes throws(FormatError) in
             try readSameColumn(bytes)
         }
     }
@@ -133,10 +133,8 @@ extension SegmentReader {
         let count = rows.reduce(0) { $0 + $1.count }
         if count < footer.rowCount, let directory = try? timeBlocks() {
             let blocks = rows.flatMap { directory.blocks(rows: $0) }
-            let firsts = directory.table.columns[BlockColumn.firstTime]
-            let lasts = directory.table.columns[BlockColumn.lastTime]
-            first = blocks.map { Int64(bitPattern: firsts[$0]) }.min() ?? first
-            last = blocks.map { Int64(bitPattern: lasts[$0]) }.max() ?? last
+            first = blocks.map(directory.table.firstTime).min() ?? first
+            last = blocks.map(directory.table.lastTime).max() ?? last
         }
         return LossText.span(first, last)
     }

@@ -147,14 +147,15 @@ final class SegmentReader: Sendable {
             isSmall
             ? try smallDirectories().directory(of: field, in: footer.fields)
             : try read(description.directory) { bytes throws(FormatError) in
-                try IntegerTable(
-                    decoding: bytes, columnCount: BlockColumn.fieldColumnCount,
-                    countMax: entryCountMax(description.valueCount))
+                BlockTable(
+                    try IntegerTable(
+                        decoding: bytes, columnCount: BlockTable.fieldColumnCount,
+                        countMax: entryCountMax(description.valueCount)))
             }
         let place = isSmall ? footer.smallDirectories : description.directory
         let rowCount = footer.rowCount
         try namingFile(path, at: place.offset) { () throws(FormatError) in
-            try table.checkBlocks(
+            try table.check(
                 rowCount: rowCount, valueCount: description.valueCount,
                 fileSizeBytes: info.sizeBytes)
         }
@@ -319,7 +320,7 @@ final class SegmentReader: Sendable {
             let (fields, vectors) = (cache.fields, cache.presence)
             var freed = 0
             cache.times = cache.times.filter { block, times in
-                guard let directory, directory.int(BlockColumn.lastRow, block) < row else {
+                guard let directory, directory.lastRow(block) < row else {
                     return true
                 }
                 freed += times.count * 8
@@ -334,7 +335,7 @@ final class SegmentReader: Sendable {
             }
             cache.repeatedWords = cache.repeatedWords.filter { name, words in
                 guard let table = fields[name.field]?.table,
-                    table.int(BlockColumn.lastRow, name.block) < row
+                    table.lastRow(name.block) < row
                 else { return true }
                 freed += words.count * 8
                 return false
@@ -373,17 +374,18 @@ final class SegmentReader: Sendable {
     private static let seriesCountMax = 16_384
 
     /// The directory of the blocks of times.
-    func timeDirectory() throws(DatabaseError) -> IntegerTable { try timeBlocks().table }
+    func timeDirectory() throws(DatabaseError) -> BlockTable { try timeBlocks().table }
 
     /// The same as a shared object.
     func timeBlocks() throws(DatabaseError) -> FieldDirectory {
         if let known = cache.withLock({ $0.timeDirectory }) { return known }
         let rowCount = footer.rowCount
         let table = try read(footer.timeDirectory) { bytes throws(FormatError) in
-            let table = try IntegerTable(
-                decoding: bytes, columnCount: BlockColumn.timeColumnCount,
-                countMax: entryCountMax(rowCount))
-            try table.checkBlocks(
+            let table = BlockTable(
+                try IntegerTable(
+                    decoding: bytes, columnCount: BlockTable.timeColumnCount,
+                    countMax: entryCountMax(rowCount)))
+            try table.check(
                 rowCount: rowCount, valueCount: rowCount, fileSizeBytes: info.sizeBytes)
             return table
         }
@@ -410,11 +412,11 @@ final class SegmentReader: Sendable {
 
     /// The decoded words of a block that a directory lists.
     func words(
-        _ directory: IntegerTable, block: Int, type: FieldType
+        _ directory: BlockTable, block: Int, type: FieldType
     ) throws(DatabaseError) -> [UInt64] {
-        let count = directory.int(BlockColumn.count, block)
-        let encoding = UInt8(truncatingIfNeeded: directory.int(BlockColumn.encoding, block))
-        return try read(SegmentReader.place(directory, block)) { bytes throws(FormatError) in
+        let count = directory.valueCount(block)
+        let encoding = directory.encoding(block)
+        return try read(directory.place(block)) { bytes throws(FormatError) in
             var words: [UInt64] = []
             var decoder = BlockDecoder()
             words.reserveCapacity(count)
@@ -459,10 +461,10 @@ final class SegmentReader: Sendable {
 
     /// The words of times and codes and the strings of a block that stores both.
     func mixedStrings(
-        _ directory: IntegerTable, block: Int
+        _ directory: BlockTable, block: Int
     ) throws(DatabaseError) -> (words: [UInt64], strings: StringTable) {
-        let count = directory.int(BlockColumn.count, block)
-        return try read(SegmentReader.place(directory, block)) { bytes throws(FormatError) in
+        let count = directory.valueCount(block)
+        return try read(directory.place(block)) { bytes throws(FormatError) in
             var reader = ByteReader(bytes)
             var words: [UInt64] = []
             var decoder = BlockDecoder()
@@ -479,19 +481,12 @@ final class SegmentReader: Sendable {
 
     /// The strings of a block that stores them itself.
     func plainStrings(
-        _ directory: IntegerTable, block: Int
+        _ directory: BlockTable, block: Int
     ) throws(DatabaseError) -> StringTable {
-        let count = directory.int(BlockColumn.count, block)
-        return try read(SegmentReader.place(directory, block)) { bytes throws(FormatError) in
+        let count = directory.valueCount(block)
+        return try read(directory.place(block)) { bytes throws(FormatError) in
             try SegmentReader.strings(bytes, count: count)
         }
-    }
-
-    static func place(_ directory: IntegerTable, _ block: Int) -> BlockPlace {
-        BlockPlace(
-            offset: directory.int(BlockColumn.offset, block),
-            sizeBytes: directory.int(BlockColumn.sizeBytes, block),
-            checksum: UInt32(truncatingIfNeeded: directory.int(BlockColumn.checksum, block)))
     }
 
     /// Verifies a block and passes it to the body.

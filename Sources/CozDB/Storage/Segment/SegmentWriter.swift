@@ -27,7 +27,7 @@ final class SegmentWriter {
 
     private var pendingTimes: [Int64] = []
     private var pendingFirstRow = 0
-    private var timeDirectory = IntegerTable(columnCount: BlockColumn.timeColumnCount)
+    private var timeDirectory = BlockTable(IntegerTable(columnCount: BlockTable.timeColumnCount))
     private var seriesTable = SeriesTableWriter()
 
     init(
@@ -178,18 +178,13 @@ final class SegmentWriter {
     }
 
     /// Copies a whole block of times of another segment.
-    func copyTimes(_ bytes: [UInt8], entry: [UInt64]) throws(FileError) {
+    func copyTimes(_ bytes: [UInt8], entry: BlockEntry) throws(FileError) {
         try flushTimes()
-        let place = try output.append(block: bytes)
-        let count = Int(truncatingIfNeeded: entry[BlockColumn.count])
         var entry = entry
-        entry[BlockColumn.firstRow] = UInt64(pendingFirstRow)
-        entry[BlockColumn.lastRow] = UInt64(pendingFirstRow + count - 1)
-        entry[BlockColumn.offset] = UInt64(place.offset)
-        entry[BlockColumn.sizeBytes] = UInt64(place.sizeBytes)
-        entry[BlockColumn.checksum] = UInt64(place.checksum)
+        entry.rows = pendingFirstRow...(pendingFirstRow + entry.summary.count - 1)
+        entry.place = try output.append(block: bytes)
         timeDirectory.append(entry)
-        pendingFirstRow += count
+        pendingFirstRow += entry.summary.count
     }
 
     /// Adds values of one column, whose rows are row numbers of this segment.
@@ -203,7 +198,7 @@ final class SegmentWriter {
 
     /// Copies a whole block of values of another segment; see `FieldWriter`.
     func copyValues(
-        _ column: Column, _ bytes: [UInt8], entry: [UInt64], rows: [UInt32], codes: BlockPart?
+        _ column: Column, _ bytes: [UInt8], entry: BlockEntry, rows: [UInt32], codes: BlockPart?
     ) throws(FileError) {
         try endChunk()
         prepare(column)
@@ -224,7 +219,7 @@ final class SegmentWriter {
     func finish() throws(FileError) -> Manifest.Segment {
         try endChunk()
         try flushTimes()
-        footer.timeDirectory = try output.append(table: timeDirectory)
+        footer.timeDirectory = try output.append(table: timeDirectory.integers)
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         let presence = presence.finish(rowCount: footer.rowCount)
         var small = SmallDirectories()
@@ -271,11 +266,13 @@ final class SegmentWriter {
         let words = pendingTimes.map { UInt64(bitPattern: $0) }
         let (place, encoding) = try output.append(words: words, type: .integer)
         let count = pendingTimes.count
-        timeDirectory.append([
-            UInt64(pendingFirstRow), UInt64(pendingFirstRow + count - 1), UInt64(count),
-            UInt64(place.offset), UInt64(place.sizeBytes), UInt64(place.checksum),
-            UInt64(encoding), UInt64(bitPattern: first), UInt64(bitPattern: last),
-        ])
+        let summary = ColumnSummary(
+            type: .integer, count: count, firstTime: first, lastTime: last,
+            min: 0, max: 0, sum: 0, first: 0, last: 0)
+        timeDirectory.append(
+            BlockEntry(
+                rows: pendingFirstRow...(pendingFirstRow + count - 1), place: place,
+                encoding: encoding, summary: summary))
         pendingFirstRow += count
         pendingTimes.removeAll(keepingCapacity: true)
     }

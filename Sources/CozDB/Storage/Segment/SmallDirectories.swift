@@ -31,20 +31,22 @@ struct SmallDirectories: Sendable {
 
         /// The number of stored columns. The others are 0.
         var columnCount: Int {
-            self == .strings ? BlockColumn.timeColumnCount : BlockColumn.fieldColumnCount
+            self == .strings ? BlockTable.timeColumnCount : BlockTable.fieldColumnCount
         }
 
         /// The first column of floats.
-        var firstFloat: Int { self == .floats ? BlockColumn.min : BlockColumn.fieldColumnCount }
+        var firstFloat: Int {
+            self == .floats ? BlockTable.firstStatistic : BlockTable.fieldColumnCount
+        }
     }
 
     init() {}
 
     /// Adds the directory of a field.
-    mutating func append(_ table: IntegerTable, type: FieldType) {
+    mutating func append(_ table: BlockTable, type: FieldType) {
         let kind = Kind(type)
         for column in 0..<kind.columnCount {
-            tables[kind.rawValue].columns[column] += table.columns[column]
+            tables[kind.rawValue].columns[column] += table.integers.columns[column]
         }
     }
 
@@ -94,16 +96,16 @@ struct SmallDirectories: Sendable {
     /// Returns the directory of a field of few blocks.
     ///
     /// - Parameter fields: those passed to the initializer.
-    func directory(of field: Int, in fields: [SegmentField]) -> IntegerTable {
+    func directory(of field: Int, in fields: [SegmentField]) -> BlockTable {
         let kind = Kind(fields[field].column.type)
         let range = starts[field]..<(starts[field] + fields[field].smallBlockCount)
-        var table = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
+        var table = IntegerTable(columnCount: BlockTable.fieldColumnCount)
         for column in table.columns.indices {
             table.columns[column] =
                 column < kind.columnCount
                 ? Array(tables[kind.rawValue].columns[column][range])
                 : [UInt64](repeating: 0, count: range.count)
         }
-        return table
+        return BlockTable(table)
     }
 }

@@ -59,6 +59,7 @@ internal import Testing
                 == 28_800)
         #expect(throws: DatabaseError.self) { try TimeZoneRules(named: "../etc/passwd") }
         #expect(throws: DatabaseError.self) { try TimeZoneRules(named: "Nowhere/Land") }
+        #expect(throws: DatabaseError.self) { try TimeZoneRules(named: "Europe/Helsinki\0x") }
     }
 
     @Test func `southern and negative summer times follow their rules`() throws {

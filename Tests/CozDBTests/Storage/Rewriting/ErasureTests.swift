@@ -37,7 +37,7 @@ struct ErasureTests {
                     var tables = [try segment.dictionary(field)]
                     let blocks = try segment.directory(field).table
                     for block in 0..<blocks.count
-                    where blocks.int(BlockColumn.encoding, block) == SegmentFormat.plainStrings {
+                    where blocks.encoding(block) == SegmentFormat.plainStrings {
                         tables.append(try segment.plainStrings(blocks, block: block))
                     }
                     for table in tables {

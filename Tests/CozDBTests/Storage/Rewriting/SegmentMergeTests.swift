@@ -82,7 +82,7 @@ struct SegmentMergeTests {
     /// How many values each block of a column has.
     func counts(_ segment: SegmentReader, _ column: ColumnID) throws -> [Int] {
         let table = try segment.directory(try #require(segment.field(column))).table
-        return (0..<table.count).map { table.int(BlockColumn.count, $0) }
+        return (0..<table.count).map { table.valueCount($0) }
     }
 
     /// The values of a column by time.

@@ -265,29 +265,31 @@ struct SegmentTests {
         seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)
-        var table = IntegerTable(columnCount: BlockColumn.fieldColumnCount)
+        var table = IntegerTable(columnCount: BlockTable.fieldColumnCount)
         for block in 0..<3 {
-            var entry = [UInt64](repeating: 0, count: BlockColumn.fieldColumnCount)
-            entry[BlockColumn.firstRow] = UInt64(block * 10)
-            entry[BlockColumn.lastRow] = UInt64(block * 10 + 9)
-            entry[BlockColumn.count] = 10
-            entry[BlockColumn.sizeBytes] = 100
+            var entry = [UInt64](repeating: 0, count: BlockTable.fieldColumnCount)
+            entry[BlockTable.Column.firstRow] = UInt64(block * 10)
+            entry[BlockTable.Column.lastRow] = UInt64(block * 10 + 9)
+            entry[BlockTable.Column.count] = 10
+            entry[BlockTable.Column.sizeBytes] = 100
             table.append(entry)
         }
-        try table.checkBlocks(rowCount: 30, valueCount: 30, fileSizeBytes: 1000)
+        try BlockTable(table).check(rowCount: 30, valueCount: 30, fileSizeBytes: 1000)
         let numbers: [UInt64] = [0, 1, 9, 30, 1025, 1 << 40, UInt64.max, 1 << 63]
         for _ in 0..<200 {
             var changed = table
             let columns = [
-                BlockColumn.firstRow, BlockColumn.lastRow, BlockColumn.count, BlockColumn.sizeBytes,
+                BlockTable.Column.firstRow, BlockTable.Column.lastRow, BlockTable.Column.count,
+                BlockTable.Column.sizeBytes,
             ]
             let column = columns.randomElement(using: &random)!
             for block in 0..<3 where Bool.random(using: &random) {
                 changed.columns[column][block] = numbers.randomElement(using: &random)!
             }
-            if (try? changed.checkBlocks(rowCount: 30, valueCount: 30, fileSizeBytes: 1000)) != nil
+            if (try? BlockTable(changed).check(rowCount: 30, valueCount: 30, fileSizeBytes: 1000))
+                != nil
             {
-                let directory = FieldDirectory(changed)
+                let directory = FieldDirectory(BlockTable(changed))
                 _ = directory.blocks(rows: 0..<30)
                 #expect((0..<3).reduce(0) { $0 + directory.sizeBytes($1) } <= 3000)
             }
