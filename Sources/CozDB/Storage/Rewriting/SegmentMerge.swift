@@ -69,7 +69,7 @@ struct SegmentMerge {
             let done = row - forgottenRows[input.source]
             guard done >= SegmentMerge.chunkRowCountMin else { continue }
             forgottenRows[input.source] = row
-            segments[input.source].forget(rowsBefore: row)
+            segments[input.source].cache.forget(rowsBefore: row)
         }
     }
 

@@ -29,8 +29,8 @@ extension SegmentColumnReader {
     private mutating func runs(
         block: Int, rows: Range<Int>, _ buckets: FixedBuckets
     ) throws(DatabaseError) -> BucketRuns {
-        let name = SegmentReader.BucketsName(field: field, block: block, buckets: buckets)
-        if let known = segment.bucketRuns(name) { return known }
+        let name = SegmentCache.BucketsName(field: field, block: block, buckets: buckets)
+        if let known = segment.cache.bucketRuns(name) { return known }
         try loadRows(ofBlock: block)
         let (times, missing) = try readableTimes(loadedRange)
         let runs = BucketRuns(times: times.span, buckets)
@@ -40,7 +40,7 @@ extension SegmentColumnReader {
             }
             return runs
         }
-        segment.keep(runs, name)
+        segment.cache.keep(runs, name)
         return runs
     }
 }

@@ -318,8 +318,8 @@ struct SegmentColumnReader {
         let isReferenced = depth < SegmentFormat.referenceDepthMax
         let known =
             isReferenced
-            ? segment.repeatedWords(ofField: field, block: block)
-            : isShared ? segment.sharedWords(ofField: field, block: block) : nil
+            ? segment.cache.repeatedWords(ofField: field, block: block)
+            : isShared ? segment.cache.sharedWords(ofField: field, block: block) : nil
         if let known {
             loadedBits = known
             return
@@ -340,9 +340,9 @@ struct SegmentColumnReader {
         }
         if missing != nil { return }
         if isReferenced {
-            segment.keepRepeated(loadedBits, ofField: field, block: block)
+            segment.cache.keepRepeated(loadedBits, ofField: field, block: block)
         } else if isShared {
-            segment.keepShared(loadedBits, ofField: field, block: block)
+            segment.cache.keepShared(loadedBits, ofField: field, block: block)
         }
     }
 

@@ -1,26 +1,4 @@
-// The decoded index of a segment: directories of blocks, presence vectors and series. Also the
-// process-wide limit for cached data of segments.
-
-internal import Synchronization
-
-/// The memory for decoded times and presence, shared by all segments of the process.
-enum DecodedMemory {
-    /// Enough for the times of four million rows.
-    private static let sizeBytesMax = 32 << 20
-    private static let used = Atomic<Int>(0)
-
-    /// Reserves memory. Returns false if there is not enough.
-    static func take(_ sizeBytes: Int) -> Bool {
-        let before = used.add(sizeBytes, ordering: .relaxed).oldValue
-        if before + sizeBytes <= sizeBytesMax { return true }
-        give(sizeBytes)
-        return false
-    }
-
-    static func give(_ sizeBytes: Int) {
-        _ = used.subtract(sizeBytes, ordering: .relaxed)
-    }
-}
+// The decoded index of a segment: directories of blocks and of series.
 
 /// One series of a segment.
 struct SeriesEntry: Sendable {

@@ -1,8 +1,6 @@
 // Reads one immutable segment: the footer on opening, everything else on demand.
 // Every read verifies the block's checksum.
 
-internal import Synchronization
-
 /// An open segment, shared by all snapshots that contain it. Safe from any thread.
 final class SegmentReader: Sendable {
     let info: Manifest.Segment
@@ -13,54 +11,11 @@ final class SegmentReader: Sendable {
     private let file: SegmentFile
     /// Index in `footer.fields` by column number; -1 if the segment lacks the column.
     private let fieldByColumn: [Int]
-    private let cache = Mutex(Cache())
+    let cache: SegmentCache
     /// Whether damage errors describe what is lost.
     private let saysLoss: Bool
     /// A block that is treated as damaged.
     private let absent: BlockPlace?
-
-    /// Decoded directories stay. Decoded data is cached while there is room.
-    private struct Cache {
-        var fields: [Int: FieldDirectory] = [:]
-        var smallDirectories: SmallDirectories?
-        var dictionaries: [Int: StringTable] = [:]
-        var presence: [Int: PresenceVector] = [:]
-        var timeDirectory: FieldDirectory?
-        var series: [SeriesEntry]?
-        var seriesDirectory: SeriesDirectory?
-        var times: [Int: [Int64]] = [:]
-        var presenceRows: [ChunkName: [UInt32]] = [:]
-        /// For each field, the last decoded block among those with values of several series.
-        var sharedBlocks: [Int: SharedBlock] = [:]
-        /// The words of referenced blocks.
-        var repeatedWords: [BlockName: [UInt64]] = [:]
-        /// The bucket boundaries of blocks.
-        var bucketRuns: [BucketsName: BucketRuns] = [:]
-        /// The size of cached times, rows, words of referenced blocks and bucket boundaries.
-        var sizeBytes = 0
-    }
-
-    private struct SharedBlock {
-        var block: Int
-        var words: [UInt64]
-    }
-
-    private struct BlockName: Hashable {
-        var field: Int
-        var block: Int
-    }
-
-    /// Key of the cached buckets of a block.
-    struct BucketsName: Hashable {
-        var field: Int
-        var block: Int
-        var buckets: FixedBuckets
-    }
-
-    private struct ChunkName: Hashable {
-        var group: Int
-        var chunk: Int
-    }
 
     /// - Throws: `notFound` if the file is gone, `damaged` if it is not the one that the manifest
     ///   names.
@@ -75,6 +30,7 @@ final class SegmentReader: Sendable {
 
     init(_ info: Manifest.Segment, _ opened: SegmentFile.Opened) {
         self.info = info
+        cache = SegmentCache()
         saysLoss = true
         absent = nil
         (file, footer, footerSizeBytes) = opened
@@ -102,17 +58,9 @@ final class SegmentReader: Sendable {
         let directories =
             [footer.timeDirectory, footer.seriesDirectory, footer.smallDirectories]
             + footer.fields.map(\.directory)
-        if let place, directories.contains(place) { return }
-        let known = other.cache.withLock { $0 }
-        cache.withLock {
-            $0.fields = known.fields
-            $0.smallDirectories = known.smallDirectories
-            $0.timeDirectory = known.timeDirectory
-            $0.seriesDirectory = known.seriesDirectory
-        }
+        let isDirectory = place.map(directories.contains) ?? false
+        cache = isDirectory ? SegmentCache() : SegmentCache(directoriesOf: other.cache)
     }
-
-    deinit { DecodedMemory.give(cache.withLock { $0.sizeBytes }) }
 
     /// Checks that its fields have the types of the manifest, or types that ALTER widened to these.
     func check(_ manifest: Manifest) throws(DatabaseError) {
@@ -140,7 +88,7 @@ final class SegmentReader: Sendable {
     // MARK: Directories
 
     func directory(_ field: Int) throws(DatabaseError) -> FieldDirectory {
-        if let known = cache.withLock({ $0.fields[field] }) { return known }
+        if let known = cache.withDirectories({ $0.fields[field] }) { return known }
         let description = footer.fields[field]
         let isSmall = description.smallBlockCount > 0
         let table =
@@ -160,7 +108,7 @@ final class SegmentReader: Sendable {
                 fileSizeBytes: info.sizeBytes)
         }
         let directory = FieldDirectory(table)
-        cache.withLock { $0.fields[field] = directory }
+        cache.withDirectories { $0.fields[field] = directory }
         return directory
     }
 
@@ -171,24 +119,24 @@ final class SegmentReader: Sendable {
     }
 
     private func smallDirectories() throws(DatabaseError) -> SmallDirectories {
-        if let known = cache.withLock({ $0.smallDirectories }) { return known }
+        if let known = cache.withDirectories({ $0.small }) { return known }
         let fields = footer.fields
         let directories = try read(footer.smallDirectories) { bytes throws(FormatError) in
             try SmallDirectories(
                 decoding: bytes, fields: fields, countMax: entryCountMax(.max))
         }
-        cache.withLock { $0.smallDirectories = directories }
+        cache.withDirectories { $0.small = directories }
         return directories
     }
 
     func dictionary(_ field: Int) throws(DatabaseError) -> StringTable {
-        if let known = cache.withLock({ $0.dictionaries[field] }) { return known }
+        if let known = cache.withDirectories({ $0.dictionaries[field] }) { return known }
         let description = footer.fields[field]
         guard description.dictionaryCount > 0 else { return .empty }
         let table = try read(description.dictionary) { bytes throws(FormatError) in
             try SegmentReader.strings(bytes, count: description.dictionaryCount)
         }
-        cache.withLock { $0.dictionaries[field] = table }
+        cache.withDirectories { $0.dictionaries[field] = table }
         return table
     }
 
@@ -197,12 +145,12 @@ final class SegmentReader: Sendable {
     }
 
     private func presence(ofGroup group: Int) throws(DatabaseError) -> PresenceVector {
-        if let known = cache.withLock({ $0.presence[group] }) { return known }
+        if let known = cache.withDirectories({ $0.presence[group] }) { return known }
         let rowCount = footer.rowCount
         let vector = try read(footer.groups[group]) { bytes throws(FormatError) in
             try PresenceVector([UInt8](copying: bytes), rowCount: rowCount)
         }
-        cache.withLock { $0.presence[group] = vector }
+        cache.withDirectories { $0.presence[group] = vector }
         return vector
     }
 
@@ -249,8 +197,8 @@ final class SegmentReader: Sendable {
     private func presenceRows(
         _ vector: PresenceVector, ofGroup group: Int, chunk: Int, isWhole: Bool = false
     ) throws(DatabaseError) -> [UInt32] {
-        let name = ChunkName(group: group, chunk: chunk)
-        if let known = cache.withLock({ $0.presenceRows[name] }) { return known }
+        let name = SegmentCache.ChunkName(group: group, chunk: chunk)
+        if let known = cache.presenceRows(name) { return known }
         let offset = footer.groups[group].offset
         let other = try namingFile(path, at: offset) { () throws(FormatError) in
             try vector.whole(ofChunk: chunk)
@@ -283,90 +231,32 @@ final class SegmentReader: Sendable {
                 try vector.rows(ofChunk: chunk)
             }
         }
-        keep(sizeBytes: rows.count * 4) {
-            $0.presenceRows.updateValue(rows, forKey: name) == nil
-        }
+        cache.keep(rows, name)
         return rows
-    }
-
-    /// Caches decoded data if there is room, if necessary after evicting all other cached data of
-    /// the segment.
-    ///
-    /// - Parameter change: inserts the data. Returns false if it was there: two threads may have
-    ///   decoded the same.
-    private func keep(sizeBytes: Int, _ change: (inout Cache) -> Bool) {
-        cache.withLock { cache in
-            if !DecodedMemory.take(sizeBytes) {
-                cache.times.removeAll()
-                cache.presenceRows.removeAll()
-                cache.repeatedWords.removeAll()
-                cache.bucketRuns.removeAll()
-                DecodedMemory.give(cache.sizeBytes)
-                cache.sizeBytes = 0
-                guard DecodedMemory.take(sizeBytes) else { return }
-            }
-            if change(&cache) {
-                cache.sizeBytes += sizeBytes
-            } else {
-                DecodedMemory.give(sizeBytes)
-            }
-        }
-    }
-
-    /// Evicts what was decoded of the rows before `row`, for a single pass by ascending row.
-    func forget(rowsBefore row: Int) {
-        cache.withLock { cache in
-            let directory = cache.timeDirectory?.table
-            let (fields, vectors) = (cache.fields, cache.presence)
-            var freed = 0
-            cache.times = cache.times.filter { block, times in
-                guard let directory, directory.lastRow(block) < row else {
-                    return true
-                }
-                freed += times.count * 8
-                return false
-            }
-            cache.presenceRows = cache.presenceRows.filter { name, rows in
-                guard let chunk = vectors[name.group]?.chunk(name.chunk),
-                    (chunk.number + 1) * presenceRowCountMax <= row
-                else { return true }
-                freed += rows.count * 4
-                return false
-            }
-            cache.repeatedWords = cache.repeatedWords.filter { name, words in
-                guard let table = fields[name.field]?.table,
-                    table.lastRow(name.block) < row
-                else { return true }
-                freed += words.count * 8
-                return false
-            }
-            cache.sizeBytes -= freed
-            DecodedMemory.give(freed)
-        }
     }
 
     /// The series in key order; nil if there are too many to cache.
     func keptSeries() throws(DatabaseError) -> [SeriesEntry]? {
         guard footer.seriesCount <= SegmentReader.seriesCountMax else { return nil }
-        if let known = cache.withLock({ $0.series }) { return known }
+        if let known = cache.withDirectories({ $0.seriesEntries }) { return known }
         var series: [SeriesEntry] = []
         try forEachSeries { key, rows, first, last in
             let key = SeriesKey(canonical: [UInt8](copying: key))
             series.append(SeriesEntry(key: key, rows: rows, firstTime: first, lastTime: last))
         }
-        cache.withLock { $0.series = series }
+        cache.withDirectories { $0.seriesEntries = series }
         return series
     }
 
     /// The directory of the blocks of the series table, with their first keys.
     func seriesBlocks() throws(DatabaseError) -> SeriesDirectory {
-        if let known = cache.withLock({ $0.seriesDirectory }) { return known }
+        if let known = cache.withDirectories({ $0.series }) { return known }
         let seriesCount = footer.seriesCount
         let directory = try read(footer.seriesDirectory) { bytes throws(FormatError) in
             try SeriesDirectory(
                 bytes, seriesCount: seriesCount, countMax: entryCountMax(seriesCount))
         }
-        cache.withLock { $0.seriesDirectory = directory }
+        cache.withDirectories { $0.series = directory }
         return directory
     }
 
@@ -378,7 +268,7 @@ final class SegmentReader: Sendable {
 
     /// The same as a shared object.
     func timeBlocks() throws(DatabaseError) -> FieldDirectory {
-        if let known = cache.withLock({ $0.timeDirectory }) { return known }
+        if let known = cache.withDirectories({ $0.times }) { return known }
         let rowCount = footer.rowCount
         let table = try read(footer.timeDirectory) { bytes throws(FormatError) in
             let table = BlockTable(
@@ -390,13 +280,13 @@ final class SegmentReader: Sendable {
             return table
         }
         let directory = FieldDirectory(table)
-        cache.withLock { $0.timeDirectory = directory }
+        cache.withDirectories { $0.times = directory }
         return directory
     }
 
     /// The times of one block of rows.
     func times(block: Int) throws(DatabaseError) -> [Int64] {
-        if let known = cache.withLock({ $0.times[block] }) { return known }
+        if let known = cache.times(block: block) { return known }
         let directory = try timeDirectory()
         let words = try words(directory, block: block, type: .integer)
         var times: [Int64] = []
@@ -404,7 +294,7 @@ final class SegmentReader: Sendable {
         times.append(addingCapacity: source.count) { output in
             for index in source.indices { output.append(Int64(bitPattern: source[index])) }
         }
-        keep(sizeBytes: times.count * 8) { $0.times.updateValue(times, forKey: block) == nil }
+        cache.keep(times, block: block)
         return times
     }
 
@@ -424,39 +314,6 @@ final class SegmentReader: Sendable {
                 bytes, encoding: encoding, count: count, type: type, appendTo: &words)
             return words
         }
-    }
-
-    /// The words of a block with values of several series, if it was decoded last: a reader of one
-    /// series usually reads the next one soon.
-    func sharedWords(ofField field: Int, block: Int) -> [UInt64]? {
-        let known = cache.withLock { $0.sharedBlocks[field] }
-        return known?.block == block ? known?.words : nil
-    }
-
-    func keepShared(_ words: [UInt64], ofField field: Int, block: Int) {
-        cache.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
-    }
-
-    /// The cached words of a referenced block. A reader of several fields that refer to it needs
-    /// them for each.
-    func repeatedWords(ofField field: Int, block: Int) -> [UInt64]? {
-        cache.withLock { $0.repeatedWords[BlockName(field: field, block: block)] }
-    }
-
-    func keepRepeated(_ words: [UInt64], ofField field: Int, block: Int) {
-        keep(sizeBytes: words.count * 8) {
-            $0.repeatedWords.updateValue(words, forKey: BlockName(field: field, block: block))
-                == nil
-        }
-    }
-
-    /// The cached bucket boundaries of a block.
-    func bucketRuns(_ name: BucketsName) -> BucketRuns? {
-        cache.withLock { $0.bucketRuns[name] }
-    }
-
-    func keep(_ runs: BucketRuns, _ name: BucketsName) {
-        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns.updateValue(runs, forKey: name) == nil }
     }
 
     /// The words of times and codes and the strings of a block that stores both.

@@ -1,0 +1,203 @@
+// What was decoded of a segment. Directories stay while the segment is open. Decoded data is cached
+// while there is room in a memory that all segments of the process share.
+
+internal import Synchronization
+
+/// The memory for decoded times and presence, shared by all segments of the process.
+enum DecodedMemory {
+    /// Enough for the times of four million rows.
+    private static let sizeBytesMax = 32 << 20
+    private static let used = Atomic<Int>(0)
+
+    /// Reserves memory. Returns false if there is not enough.
+    static func take(_ sizeBytes: Int) -> Bool {
+        let before = used.add(sizeBytes, ordering: .relaxed).oldValue
+        if before + sizeBytes <= sizeBytesMax { return true }
+        give(sizeBytes)
+        return false
+    }
+
+    static func give(_ sizeBytes: Int) {
+        _ = used.subtract(sizeBytes, ordering: .relaxed)
+    }
+}
+
+/// The cache of a segment reader. Safe from any thread.
+final class SegmentCache: Sendable {
+    /// What stays while the segment is open.
+    struct Directories {
+        var fields: [Int: FieldDirectory] = [:]
+        var small: SmallDirectories?
+        var times: FieldDirectory?
+        var series: SeriesDirectory?
+        var dictionaries: [Int: StringTable] = [:]
+        var presence: [Int: PresenceVector] = [:]
+        var seriesEntries: [SeriesEntry]?
+    }
+
+    /// What is evicted when the memory is full.
+    private struct DecodedData {
+        var times: [Int: [Int64]] = [:]
+        var presenceRows: [ChunkName: [UInt32]] = [:]
+        /// The words of referenced blocks.
+        var repeatedWords: [BlockName: [UInt64]] = [:]
+        /// The bucket boundaries of blocks.
+        var bucketRuns: [BucketsName: BucketRuns] = [:]
+        var sizeBytes = 0
+    }
+
+    private struct Contents {
+        var directories = Directories()
+        var data = DecodedData()
+        /// For each field, the last decoded block among those with values of several series.
+        var sharedBlocks: [Int: SharedBlock] = [:]
+    }
+
+    private struct SharedBlock {
+        var block: Int
+        var words: [UInt64]
+    }
+
+    private struct BlockName: Hashable {
+        var field: Int
+        var block: Int
+    }
+
+    /// Key of the cached buckets of a block.
+    struct BucketsName: Hashable {
+        var field: Int
+        var block: Int
+        var buckets: FixedBuckets
+    }
+
+    /// Key of the cached rows of a chunk of a presence vector.
+    struct ChunkName: Hashable {
+        var group: Int
+        var chunk: Int
+    }
+
+    private let contents = Mutex(Contents())
+
+    init() {}
+
+    /// A cache that starts with the block directories of another.
+    convenience init(directoriesOf other: SegmentCache) {
+        self.init()
+        let known = other.contents.withLock { $0.directories }
+        contents.withLock {
+            $0.directories.fields = known.fields
+            $0.directories.small = known.small
+            $0.directories.times = known.times
+            $0.directories.series = known.series
+        }
+    }
+
+    deinit { DecodedMemory.give(contents.withLock { $0.data.sizeBytes }) }
+
+    // MARK: Directories
+
+    /// Calls the body with the directories, which it may read and change.
+    func withDirectories<Result: Sendable>(_ body: (inout Directories) -> Result) -> Result {
+        contents.withLock { body(&$0.directories) }
+    }
+
+    // MARK: Decoded data
+
+    func times(block: Int) -> [Int64]? { contents.withLock { $0.data.times[block] } }
+
+    func keep(_ times: [Int64], block: Int) {
+        keep(sizeBytes: times.count * 8) { $0.times.updateValue(times, forKey: block) == nil }
+    }
+
+    func presenceRows(_ name: ChunkName) -> [UInt32]? {
+        contents.withLock { $0.data.presenceRows[name] }
+    }
+
+    func keep(_ rows: [UInt32], _ name: ChunkName) {
+        keep(sizeBytes: rows.count * 4) { $0.presenceRows.updateValue(rows, forKey: name) == nil }
+    }
+
+    /// The words of a block with values of several series, if it was decoded last: a reader of one
+    /// series usually reads the next one soon.
+    func sharedWords(ofField field: Int, block: Int) -> [UInt64]? {
+        let known = contents.withLock { $0.sharedBlocks[field] }
+        return known?.block == block ? known?.words : nil
+    }
+
+    func keepShared(_ words: [UInt64], ofField field: Int, block: Int) {
+        contents.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
+    }
+
+    /// The words of a referenced block. A reader of several fields that refer to it needs them for
+    /// each.
+    func repeatedWords(ofField field: Int, block: Int) -> [UInt64]? {
+        contents.withLock { $0.data.repeatedWords[BlockName(field: field, block: block)] }
+    }
+
+    func keepRepeated(_ words: [UInt64], ofField field: Int, block: Int) {
+        keep(sizeBytes: words.count * 8) {
+            $0.repeatedWords.updateValue(words, forKey: BlockName(field: field, block: block))
+                == nil
+        }
+    }
+
+    /// The bucket boundaries of a block.
+    func bucketRuns(_ name: BucketsName) -> BucketRuns? {
+        contents.withLock { $0.data.bucketRuns[name] }
+    }
+
+    func keep(_ runs: BucketRuns, _ name: BucketsName) {
+        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns.updateValue(runs, forKey: name) == nil }
+    }
+
+    /// Caches decoded data if there is room, if necessary after evicting all other decoded data of
+    /// the segment.
+    ///
+    /// - Parameter change: inserts the data. Returns false if it was there: two threads may have
+    ///   decoded the same.
+    private func keep(sizeBytes: Int, _ change: (inout DecodedData) -> Bool) {
+        contents.withLock { contents in
+            if !DecodedMemory.take(sizeBytes) {
+                DecodedMemory.give(contents.data.sizeBytes)
+                contents.data = DecodedData()
+                guard DecodedMemory.take(sizeBytes) else { return }
+            }
+            if change(&contents.data) {
+                contents.data.sizeBytes += sizeBytes
+            } else {
+                DecodedMemory.give(sizeBytes)
+            }
+        }
+    }
+
+    /// Evicts what was decoded of the rows before `row`, for a single pass by ascending row.
+    func forget(rowsBefore row: Int) {
+        contents.withLock { contents in
+            let directories = contents.directories
+            var freed = 0
+            contents.data.times = contents.data.times.filter { block, times in
+                guard let table = directories.times?.table, table.lastRow(block) < row else {
+                    return true
+                }
+                freed += times.count * 8
+                return false
+            }
+            contents.data.presenceRows = contents.data.presenceRows.filter { name, rows in
+                guard let chunk = directories.presence[name.group]?.chunk(name.chunk),
+                    (chunk.number + 1) * presenceRowCountMax <= row
+                else { return true }
+                freed += rows.count * 4
+                return false
+            }
+            contents.data.repeatedWords = contents.data.repeatedWords.filter { name, words in
+                guard let table = directories.fields[name.field]?.table,
+                    table.lastRow(name.block) < row
+                else { return true }
+                freed += words.count * 8
+                return false
+            }
+            contents.data.sizeBytes -= freed
+            DecodedMemory.give(freed)
+        }
+    }
+}
