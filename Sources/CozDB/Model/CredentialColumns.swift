@@ -1,5 +1,6 @@
 // Masking of credential columns. They are recognized by the names that the Cozie app uses, whether
-// as field, tag or part of a series key.
+// as field, tag or part of a series key. No preset declares them: most databases have none, and a
+// message about a damaged file has no schema.
 
 /// Credential columns.
 enum CredentialColumns {

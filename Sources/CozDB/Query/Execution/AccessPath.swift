@@ -91,8 +91,9 @@ extension GroupAggregation {
     private func scanText(
         ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
     ) -> String {
-        guard case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
-        else { return "nothing to read" }
+        guard let column = source.bindings[reference(ofField: index)].field else {
+            return "nothing to read"
+        }
         guard view.schema.columns[column].type == fields[index].type else { return "from values" }
         if needsOnlyEnds(index) { return "from the ends of each series" }
         let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)

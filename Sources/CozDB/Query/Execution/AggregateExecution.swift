@@ -294,7 +294,7 @@ struct GroupAggregation {
         let source = plan.sources[input.source]
         for index in fields.indices {
             let reference = reference(ofField: index)
-            guard case .column(let column, isTag: false) = source.bindings[reference],
+            guard let column = source.bindings[reference].field,
                 try view.mayHave(column, series)
             else { continue }
             let needs = fields[index].needs

@@ -380,7 +380,7 @@ struct BlockReader {
         guard case .experiment(let view) = source.origin else { return false }
         var isSure = [Bool](repeating: false, count: wanted.columns.count)
         for index in driving {
-            guard case .column(let column, isTag: false) = source.bindings[index],
+            guard let column = source.bindings[index].field,
                 // A cast may turn a value into null.
                 plan.references[index].type == view.schema.columns[column].type,
                 let place = wanted.known(column)

@@ -19,13 +19,17 @@ extension GroupAggregation {
             try executor.counters.checkCancelled()
             var grown = 0
             for index in own.fields {
-                guard let column = column(reference(ofField: index), source) else { continue }
+                guard let column = source.bindings[reference(ofField: index)].field else {
+                    continue
+                }
                 grown -= fields[index].sizeBytes
                 try add(&rows, column, toField: index, in: range, source, view)
                 grown += fields[index].sizeBytes
             }
             for index in own.collectors {
-                guard let column = column(reference(ofCollector: index), source) else { continue }
+                guard let column = source.bindings[reference(ofCollector: index)].field else {
+                    continue
+                }
                 let slice = try rows.slice(column, view, withTimes: true)
                 try executor.counters.read(slice, source.number)
                 var vector = ResultVector(slice)
@@ -56,15 +60,7 @@ extension GroupAggregation {
         let references =
             own.fields.map { reference(ofField: $0) }
             + own.collectors.map { reference(ofCollector: $0) }
-        return references.compactMap { column($0, source) }
-    }
-
-    /// The stored column of a reference.
-    private func column(_ reference: Int, _ source: PlannedSource) -> ColumnID? {
-        guard case .column(let column, isTag: false) = source.bindings[reference] else {
-            return nil
-        }
-        return column
+        return references.compactMap { source.bindings[$0].field }
     }
 
     private mutating func add(

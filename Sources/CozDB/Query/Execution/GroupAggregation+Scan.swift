@@ -26,9 +26,7 @@ extension GroupAggregation {
     ) throws(DatabaseError) {
         let own = demands.indices(of: present)
         for index in own.fields {
-            guard
-                case .column(let column, isTag: false) = source.bindings[reference(ofField: index)]
-            else { continue }
+            guard let column = source.bindings[reference(ofField: index)].field else { continue }
             let counts = executor.counters.reads(source.number)
             if try addEnds(index, view, column, series, counts) { continue }
             if try addCount(index, view, column, series, counts) { continue }
@@ -36,7 +34,7 @@ extension GroupAggregation {
         }
         for index in own.collectors {
             let reference = reference(ofCollector: index)
-            guard case .column(let column, isTag: false) = source.bindings[reference]
+            guard let column = source.bindings[reference].field
             else { continue }
             var collector = collectors[index]
             let needsTimes = collectorsNeedTimes
@@ -180,7 +178,7 @@ extension GroupAggregation {
             case let reference = reference(ofField: 0),
             fields.indices.allSatisfy({ self.reference(ofField: $0) == reference }),
             condition.reads(only: reference), !condition.readsTimes,
-            case .column(_, isTag: false) = plan.sources[input.source].bindings[reference]
+            plan.sources[input.source].bindings[reference].field != nil
         else { return nil }
         return reference
     }
@@ -191,7 +189,7 @@ extension GroupAggregation {
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
         guard let condition = input.condition,
-            case .column(let column, isTag: false) = source.bindings[reference],
+            let column = source.bindings[reference].field,
             let type = plan.references[reference].type
         else { return }
         let counters = executor.counters
@@ -305,7 +303,7 @@ extension Evaluation {
             guard type != .string, case .column(let reference) = part,
                 plan.references[reference].computation == nil,
                 plan.references[reference].type == type,
-                case .column(let column, isTag: false) = source.bindings[reference],
+                let column = source.bindings[reference].field,
                 schema.columns[column].type == type
             else { return nil }
             columns.append(column)

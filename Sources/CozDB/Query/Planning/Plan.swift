@@ -39,6 +39,11 @@ enum Binding: Sendable {
     /// A value computed from other references or from the time of the row.
     case computed
     case missing
+
+    /// The field that it reads; nil for everything else.
+    var field: ColumnID? {
+        if case .column(let column, isTag: false) = self { column } else { nil }
+    }
 }
 
 /// One item of FROM.

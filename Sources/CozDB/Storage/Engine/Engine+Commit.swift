@@ -214,7 +214,7 @@ extension Engine {
                 try namingFile("write-ahead log") { () throws(FormatError) in
                     try state.memtable.apply(record, sequence: sequence, schemas: &state.schemas)
                 }
-                state.durableSequence = sequence
+                state.committedSequence = sequence
             }
         }
     }

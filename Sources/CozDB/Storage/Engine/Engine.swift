@@ -69,8 +69,8 @@ final class Engine: Sendable {
         var log: LogWriter?
         /// The commits that wait for the log, and its leader.
         var commits: CommitQueue
-        /// Sequence of the last durable commit.
-        var durableSequence: UInt64
+        /// Sequence of the last commit that readers see. With full durability it is on disk.
+        var committedSequence: UInt64
         var isSyncScheduled = false
         /// Whether commits are blocked, for example by a schema change.
         var isExclusive = false
@@ -112,7 +112,7 @@ final class Engine: Sendable {
             State(
                 manifest: manifest, stagedSchemas: manifest.schemas, schemas: manifest.schemas,
                 segments: segments, commits: CommitQueue(lastSequence: manifest.lastSequence),
-                durableSequence: manifest.lastSequence))
+                committedSequence: manifest.lastSequence))
     }
 
     // MARK: Rejects
@@ -242,7 +242,7 @@ final class Engine: Sendable {
     /// Freezes the memtable and begins a new log. Waits while an earlier memtable is being flushed.
     func rotate() throws(DatabaseError) {
         let (sequence, failure) = state.withLock(when: { $0.frozen == nil || $0.failure != nil }) {
-            ($0.durableSequence, $0.failure)
+            ($0.committedSequence, $0.failure)
         }
         if let failure { throw failure }
         let old = state.withLock { state in
@@ -336,13 +336,13 @@ final class Engine: Sendable {
         return try state.withLock { state throws(DatabaseError) in
             if state.phase >= .closed { throw Engine.closed() }
             // Reuses the last snapshot and its caches if nothing was committed since.
-            if let last = state.lastSnapshot, last.sequence == state.durableSequence {
+            if let last = state.lastSnapshot, last.sequence == state.committedSequence {
                 return (state.manifest, last)
             }
             let snapshot = state.segments.snapshot(
                 state.manifest, schemas: state.schemas,
                 memtables: [state.frozen, state.memtable].compactMap { $0 },
-                sequence: state.durableSequence)
+                sequence: state.committedSequence)
             before = state.lastSnapshot
             state.lastSnapshot = snapshot
             return (state.manifest, snapshot)

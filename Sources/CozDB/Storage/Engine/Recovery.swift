@@ -235,7 +235,7 @@ extension Engine {
         state.withLock { state in
             state.schemas = replay.schemas
             state.stagedSchemas = replay.schemas
-            state.durableSequence = replay.lastSequence
+            state.committedSequence = replay.lastSequence
             state.commits = CommitQueue(lastSequence: replay.lastSequence)
         }
         let commits = replay.lastSequence &- manifest.lastSequence
