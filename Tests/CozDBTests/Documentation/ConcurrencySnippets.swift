@@ -5,7 +5,7 @@ internal import CozTestSupport
 internal import Dispatch
 internal import Testing
 
-// Snippet
+// Snippet: Call it from tasks
 func heartRates(of participants: [String], in database: Database) async throws -> [String: Double] {
     try await withThrowingTaskGroup(of: (String, Double?).self) { group in
         for participant in participants {
@@ -25,7 +25,7 @@ func heartRates(of participants: [String], in database: Database) async throws -
 }
 // End of snippet
 
-// Snippet
+// Snippet: Run other calls off the pool
 func offPool<Value: Sendable>(
     _ work: @escaping @Sendable () throws(DatabaseError) -> Value
 ) async throws(DatabaseError) -> Value {
@@ -56,18 +56,18 @@ struct ConcurrencySnippets {
         let database = try await Self.database(folder.path)
         #expect(try await heartRates(of: ["p01", "p02"], in: database) == ["p01": 70, "p02": 70])
 
-        // Snippet
+        // Snippet: Call it from tasks
         for try await batch in try await database.cursor("SELECT ts_heart_rate FROM dev") {
             process(batch.times, batch.column("ts_heart_rate")?.doubles ?? [])
         }
         // End of snippet
 
-        // Snippet
+        // Snippet: Run other calls off the pool
         let info = try await offPool { () throws(DatabaseError) in try database.info() }
         // End of snippet
         #expect(info.experiments.count == 1)
 
-        // Snippet
+        // Snippet: Cancel
         let query = Task { try await database.query("SELECT ts_heart_rate FROM dev") }
         query.cancel()
         do {
@@ -82,7 +82,7 @@ struct ConcurrencySnippets {
     @Test func `the article's closures keep their error type`() throws {
         let folder = TemporaryDirectory()
         let database = try Database.open(folder.path)
-        // Snippet
+        // Snippet: Keep the type of errors
         var lines: [String] = []
         try database.rejects { entry throws(DatabaseError) in
             guard entry.count > 0 else { throw DatabaseError(.usage, "an entry without a count") }
@@ -92,7 +92,7 @@ struct ConcurrencySnippets {
         // End of snippet
         #expect(lines.isEmpty)
 
-        // Snippet
+        // Snippet: Keep the type of errors
         do {
             let statements = ["SELECT count(x) FROM dev", "SHOW MEASUREMENTS"]
             let answers = try statements.map { text throws(DatabaseError) in

@@ -40,31 +40,53 @@ struct DocumentationTests {
         Issue.record("\(file.path):\(line): \(what)")
     }
 
-    /// The Swift code of an article, block by block. `import` lines at the start of a block are for
-    /// readers: a function cannot have them.
-    private static func blocks(_ article: SourceFile) -> [String] {
-        article.text.components(separatedBy: "```swift\n").dropFirst().map { part in
-            let lines = (part.components(separatedBy: "```").first ?? "")
-                .split(separator: "\n", omittingEmptySubsequences: false)
-            let code = lines.drop { $0.hasPrefix("import ") || $0.isEmpty }
-            return code.joined(separator: "\n").trimmingCharacters(in: .newlines)
-        }
+    /// Code of an article, with the heading above it.
+    private struct Code: Hashable {
+        var heading: String
+        var text: String
     }
 
-    /// The marked regions of a file, without the indentation that all their lines share.
-    private static func regions(_ file: SourceFile) -> [String] {
-        var regions: [String] = []
+    /// The Swift code of an article, block by block. `import` lines at the start of a block are for
+    /// readers: a function cannot have them.
+    private static func blocks(_ article: SourceFile) -> [Code] {
+        var blocks: [Code] = []
+        var heading = ""
         var open: [Substring]?
-        for line in file.lines {
-            switch line.trimmingCharacters(in: .whitespaces) {
-            case "// Snippet": open = []
-            case "// End of snippet":
-                let lines = open ?? []
-                let indents = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }
-                let shared = indents.min() ?? 0
-                regions.append(lines.map { $0.dropFirst(shared) }.joined(separator: "\n"))
+        for line in article.lines {
+            if line.hasPrefix("### ") { heading = String(line.dropFirst(4)) }
+            switch line {
+            case "```swift": open = []
+            case "```":
+                let code = (open ?? []).drop { $0.hasPrefix("import ") || $0.isEmpty }
+                if open != nil {
+                    blocks.append(Code(heading: heading, text: code.joined(separator: "\n")))
+                }
                 open = nil
             default: open?.append(line)
+            }
+        }
+        return blocks
+    }
+
+    /// The marked regions of a file, without the indentation that all their lines share. The mark
+    /// names the heading of the article: declarations stand before tests, so the order may differ.
+    private static func regions(_ file: SourceFile) -> [Code] {
+        var regions: [Code] = []
+        var heading = ""
+        var open: [Substring]?
+        for line in file.lines {
+            let text = line.trimmingCharacters(in: .whitespaces)
+            if text.hasPrefix("// Snippet: ") {
+                heading = String(text.dropFirst("// Snippet: ".count))
+                open = []
+            } else if text == "// End of snippet" {
+                let lines = open ?? []
+                let indents = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }
+                let code = lines.map { $0.dropFirst(indents.min() ?? 0) }
+                regions.append(Code(heading: heading, text: code.joined(separator: "\n")))
+                open = nil
+            } else {
+                open?.append(line)
             }
         }
         return regions
@@ -82,9 +104,14 @@ struct DocumentationTests {
                 continue
             }
             let regions = Self.regions(file)
-            #expect(blocks.count == regions.count, "\(article.path)")
-            for (block, region) in zip(blocks, regions) {
-                #expect(block == region, "\(article.path)")
+            for code in Set(blocks).subtracting(regions) {
+                Issue.record("\(article.path) has code that \(name) has not: \(code)")
+            }
+            for code in Set(regions).subtracting(blocks) {
+                Issue.record("\(file.path) has code that \(article.name) has not: \(code)")
+            }
+            for line in article.lines where line.hasPrefix("import ") {
+                #expect(file.text.contains("internal \(line)\n"), "\(article.path)")
             }
         }
     }

@@ -7,7 +7,7 @@ internal import Foundation
 internal import Synchronization
 internal import Testing
 
-// Snippet
+// Snippet: React to a failed write
 /// A database that is opened again after a failed write or sync.
 final class Storage: Sendable {
     private let path: String
@@ -54,7 +54,7 @@ struct DurabilityAndRecoverySnippets {
     @Test func `the article's options are taken`() throws {
         let folder = TemporaryDirectory()
         let path = folder.path
-        // Snippet
+        // Snippet: Choose a durability
         var options = DatabaseOptions()
         options.durability = .relaxed(milliseconds: 500)
         options.log = { line in note(line) }
@@ -84,7 +84,7 @@ struct DurabilityAndRecoverySnippets {
         let database = try Database.open(path)
         _ = try database.write(Self.batch())
 
-        // Snippet
+        // Snippet: Back up and restore
         let copied = try database.backup(to: target)
         // copied.lastCommit is the last commit that the backup has
         try Database.restore(target, to: restored)
@@ -92,7 +92,7 @@ struct DurabilityAndRecoverySnippets {
         #expect(copied.lastCommit == 1)
         try database.close()
 
-        // Snippet
+        // Snippet: Find damage
         var damage: [CheckFinding] = []
         let summary = try Database.check(path) { finding in damage.append(finding) }
         for finding in damage {
@@ -102,7 +102,7 @@ struct DurabilityAndRecoverySnippets {
         // End of snippet
         #expect(summary.damaged == 0 && damage.isEmpty)
 
-        // Snippet
+        // Snippet: Repair
         let preview = try Database.repair(path, isDryRun: true)
         if !preview.isEmpty {
             let report = try Database.repair(path)

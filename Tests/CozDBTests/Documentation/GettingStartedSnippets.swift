@@ -8,11 +8,11 @@ struct GettingStartedSnippets {
     @Test func `the article opens, writes, reads and closes`() throws {
         let folder = TemporaryDirectory()
         let path = folder.path
-        // Snippet
+        // Snippet: Open a database
         let database = try Database.open(path)
         // End of snippet
 
-        // Snippet
+        // Snippet: Write
         var batch = WriteBatch()
         for (minute, rate) in [71, 74, 72, 73].enumerated() {
             let seconds = 1_709_280_000 + Int64(minute) * 60
@@ -25,7 +25,7 @@ struct GettingStartedSnippets {
         // End of snippet
         #expect(report.points == 4 && report.values == 4 && report.refusedValues == 0)
 
-        // Snippet
+        // Snippet: Query
         let result = try database.query(
             "SELECT mean(ts_heart_rate), max(ts_heart_rate) FROM dev GROUP BY id_participant")
         var lines: [String] = []
@@ -40,7 +40,7 @@ struct GettingStartedSnippets {
         // End of snippet
         #expect(lines == ["p01: mean 72.5, highest 74"])
 
-        // Snippet
+        // Snippet: Write again
         var correction = WriteBatch()
         let time = Timestamp("2024-03-01T08:01:00Z") ?? .min
         try correction.add(
@@ -56,7 +56,7 @@ struct GettingStartedSnippets {
         #expect(rates == [71, 70, 72, 73])
         #expect(answers == [nil, "Warmer", nil, nil])
 
-        // Snippet
+        // Snippet: Close
         try database.close()
         // End of snippet
     }

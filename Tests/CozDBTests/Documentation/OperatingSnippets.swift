@@ -5,7 +5,7 @@ internal import CozTestSupport
 internal import Foundation
 internal import Testing
 
-// Snippet
+// Snippet: Back up
 /// Backs up a database, verifies the backup, and returns what is wrong with it.
 func backUpAndVerify(_ database: Database, to target: String) throws(DatabaseError) -> [String] {
     var options = BackupOptions()
@@ -21,7 +21,7 @@ struct OperatingSnippets {
     @Test func `the article's calls run`() throws {
         let (folder, other) = (TemporaryDirectory(), TemporaryDirectory())
         let path = folder.path
-        // Snippet
+        // Snippet: Set options
         var options = DatabaseOptions()
         options.fileAccess = .groupReadable
         options.memtableSizeBytesMax = 64 << 20
@@ -35,7 +35,7 @@ struct OperatingSnippets {
             fields: ["ts_heart_rate": .float(71)])
         _ = try database.write(batch)
 
-        // Snippet
+        // Snippet: Watch
         let info = try database.info()
         let metrics = [
             "commits": Int(info.sequence), "disk_bytes": info.diskBytes,
@@ -48,7 +48,7 @@ struct OperatingSnippets {
             atPath: other.path, withIntermediateDirectories: true)
         #expect(try backUpAndVerify(database, to: other.path + "/backup") == [])
 
-        // Snippet
+        // Snippet: Forget a participant
         let preview = try database.forget(["p07"], isDryRun: true)
         log("would delete \(preview.deletion.rows) rows")
         let report = try database.forget(["p07"])
@@ -56,7 +56,7 @@ struct OperatingSnippets {
         // End of snippet
         #expect(report.newlyForgotten == 1 && list.count == 1)
 
-        // Snippet
+        // Snippet: Merge and close
         try database.compact()
         try database.close()
         // End of snippet

@@ -4,7 +4,7 @@ internal import CozDB
 internal import CozTestSupport
 internal import Testing
 
-// Snippet
+// Snippet: Wait for the lock
 func openWhenFree(_ path: String, attempts: Int) async throws -> Database {
     for _ in 1..<attempts {
         do {
@@ -18,7 +18,7 @@ func openWhenFree(_ path: String, attempts: Int) async throws -> Database {
 }
 // End of snippet
 
-// Snippet
+// Snippet: Fork
 /// What a worker process runs after the fork.
 func runWorker(_ path: String, statement: String) throws -> QueryResult {
     let reader = try Database.open(path, access: .readOnly)
@@ -30,7 +30,7 @@ struct ProcessesAndForkSnippets {
     @Test func `the article's reader follows the writer`() throws {
         let folder = TemporaryDirectory()
         let path = folder.path
-        // Snippet
+        // Snippet: Read what another process writes
         let writer = try Database.open(path)
         let reader = try Database.open(path, access: .readOnly)
 

@@ -5,7 +5,7 @@ internal import CozTestSupport
 internal import Foundation
 internal import Testing
 
-// Snippet
+// Snippet: Make a database for each test
 /// Calls the body with an empty database, which is removed afterwards.
 func withTestDatabase(_ body: (Database) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -30,7 +30,7 @@ struct TestingYourServiceSnippets {
     }
 
     @Test func `the article's tests pass`() throws {
-        // Snippet
+        // Snippet: Fix the clock
         try withTestDatabase { database in
             var batch = WriteBatch()
             try batch.add(
@@ -52,7 +52,7 @@ struct TestingYourServiceSnippets {
         let path = folder.path
         let database = try Database.open(path)
         _ = try database.write(Self.batch())
-        // Snippet
+        // Snippet: Test the errors
         var options = QueryOptions(now: .max)
         options.isCancelled = { true }
         let cancelled = #expect(throws: DatabaseError.self) {
@@ -73,7 +73,7 @@ struct TestingYourServiceSnippets {
         let (folder, other) = (TemporaryDirectory(), TemporaryDirectory())
         let (path, copy) = (folder.path, other.path)
         let batch = try Self.batch()
-        // Snippet
+        // Snippet: Test a crash
         let database = try Database.open(path)
         _ = try database.write(batch)
         try FileManager.default.copyItem(atPath: path, toPath: copy)  // no close, no flush
@@ -83,5 +83,53 @@ struct TestingYourServiceSnippets {
         // End of snippet
         try recovered.close()
         try database.close()
+    }
+
+    /// What the article's list says, which has no code.
+    @Test func `the article's other errors happen`() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.path
+        #expect(kind { _ = try Database.open(path, access: .readOnly) } == .notFound)
+        var options = DatabaseOptions()
+        options.createsDatabase = false
+        #expect(kind { _ = try Database.open(path, options: options) } == .notFound)
+
+        options = DatabaseOptions()
+        options.batchSizeBytesMax = 10
+        let small = try Database.open(path, options: options)
+        #expect(kind { _ = try small.write(Self.batch()) } == .limitExceeded)
+        try small.close()
+
+        let database = try Database.open(path)
+        var batch = WriteBatch()
+        for second in 0..<1000 {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p01"],
+                time: Timestamp(nanoseconds: Int64(second) * 1_000_000_000),
+                fields: ["ts_heart_rate": .float(Double(second * second % 977) / 7)])
+        }
+        _ = try database.write(batch)
+        var other = try Self.batch()
+        other.settings.identity = .allTags
+        #expect(kind { _ = try database.write(other) } == .usage)
+        #expect(kind { _ = try database.query("SELECT") } == .usage)
+        try database.close()
+
+        let name = try #require(folder.files.keys.first { $0.hasSuffix(".seg") })
+        let url = URL(fileURLWithPath: path + "/" + name)
+        var bytes = try Data(contentsOf: url)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: url)
+        let damaged = try Database.open(path, access: .readOnly)
+        #expect(kind { _ = try damaged.query("SELECT ts_heart_rate FROM dev") } == .damaged)
+    }
+
+    private func kind(_ body: () throws -> Void) -> DatabaseError.Kind? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? DatabaseError)?.kind
+        }
     }
 }

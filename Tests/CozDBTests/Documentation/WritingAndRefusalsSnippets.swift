@@ -4,7 +4,7 @@ internal import CozDB
 internal import CozTestSupport
 internal import Testing
 
-// Snippet
+// Snippet: Tell errors apart
 enum Outcome {
     /// The batch is durable.
     case stored
@@ -33,7 +33,7 @@ struct WritingAndRefusalsSnippets {
         let database = try Database.open(folder.path)
         let time = Timestamp(nanoseconds: 1_709_280_000_000_000_000)
 
-        // Snippet
+        // Snippet: Read the report
         var batch = WriteBatch()
         batch.source = "upload 17"
         try batch.add(
@@ -49,12 +49,12 @@ struct WritingAndRefusalsSnippets {
         #expect(report.points == 2 && report.values == 3 && report.refusedValues == 1)
         #expect(reasons.count == 1 && reasons[0].contains("float"), "\(reasons)")
 
-        // Snippet
+        // Snippet: Refuse the whole batch
         batch.isAllOrNothing = true
         // End of snippet
         #expect(store(batch, in: database) == .wrong)
 
-        // Snippet
+        // Snippet: Read the rejects journal
         var waiting: [String] = []
         try database.rejects { entry throws(DatabaseError) in
             if entry.state == .waiting {
@@ -65,7 +65,7 @@ struct WritingAndRefusalsSnippets {
         // End of snippet
         #expect(waiting.count == 1 && waiting[0].hasPrefix("upload 17: "), "\(waiting)")
 
-        // Snippet
+        // Snippet: Read the rejects journal
         try database.alter(experiment: "dev", field: "ts_heart_rate", type: .string)
         let replay = try database.replayRejects()
         // replay.replayed is 1
@@ -74,53 +74,12 @@ struct WritingAndRefusalsSnippets {
         try database.close()
     }
 
-    @Test func `the article's settings and declarations hold`() throws {
-        let folder = TemporaryDirectory()
-        // Snippet
-        var options = DatabaseOptions()
-        options.refusalPolicy = .throw
-        options.presets = [
-            SchemaPreset(
-                name: "wristbands",
-                fields: [
-                    SchemaPreset.Field("ts_heart_rate", .float, unit: "count/min"),
-                    SchemaPreset.Field("q_*", .string),
-                ])
-        ]
-        let database = try Database.open(folder.path, options: options)
-        // End of snippet
-
-        // Snippet
-        var batch = WriteBatch()
-        batch.settings = ExperimentSettings(
-            identity: .tags(["site", "id_participant"]), preset: "wristbands")
-        // End of snippet
-        try batch.add(
-            experiment: "dev", tags: ["id_participant": "p01", "site": "a"],
-            time: Timestamp(nanoseconds: 1), fields: ["q_age": .string("31")])
-        _ = try database.write(batch)
-
-        // Snippet
-        try database.declare(
-            experiment: "dev",
-            fields: [
-                SchemaPreset.Field(
-                    "q_thermal", .string, question: "How would you prefer to be?",
-                    options: ["Cooler", "No change", "Warmer"])
-            ])
-        // End of snippet
-        let schema = try #require(try database.schemas().first)
-        #expect(schema.identity == .tags(["site", "id_participant"]))
-        #expect(schema.declaration(of: "q_thermal")?.options.count == 3)
-        try database.close()
-    }
-
     @Test func `the article's handles write rows`() throws {
         let folder = TemporaryDirectory()
         let database = try Database.open(folder.path)
         let samples: [Double] = [71, 74, 72]
         let start: Int64 = 1_709_280_000_000_000_000
-        // Snippet
+        // Snippet: Write fast
         var batch = WriteBatch()
         let experiment = batch.experiment("dev".utf8.span)
         let tags = batch.tagSet(
@@ -137,7 +96,7 @@ struct WritingAndRefusalsSnippets {
         // End of snippet
         #expect(report.values == 3)
 
-        // Snippet
+        // Snippet: Delete
         let deleted = try database.delete(experiment: "dev", tags: ["id_participant": "p01"])
         // deleted.rows is 3
         // End of snippet

@@ -6,7 +6,7 @@ internal import CozTestSupport
 internal import Foundation
 internal import Testing
 
-// Snippet
+// Snippet: Write a reader
 /// Reads lines such as `p01 1709280000 71`: participant, seconds since 1970, heart rate.
 struct PulseReader: PointReader {
     private var lines: ArraySlice<Substring> = []
@@ -61,7 +61,7 @@ struct PulseReader: PointReader {
 }
 // End of snippet
 
-// Snippet
+// Snippet: Declare the format
 extension InputFormat {
     static let pulse = InputFormat(
         name: "pulse", recognizes: { head, name in name.hasSuffix(".pulse") },
@@ -78,7 +78,7 @@ struct AddingAFormatSnippets {
         try "p01 1709280000 71\np01 now 72\n".write(
             toFile: path, atomically: true, encoding: .utf8)
         let database = try Database.open(folder.path + "/db")
-        // Snippet
+        // Snippet: Use it
         var options = ImportOptions()
         options.formats = [.pulse, .csv, .lineProtocol]
         let report = try importFiles([path], into: database, options: options)

@@ -24,7 +24,7 @@ struct ImportingFilesSnippets {
             "dev,id_participant=p01 ts_heart_rate=71 1709280000000000000\nno line protocol\n")
         let table = try file("rates.csv", "time,id_participant,rate\n2024-03-01T08:00:00Z,p02,74\n")
         let database = try Database.open(folder.path + "/db")
-        // Snippet
+        // Snippet: Import
         var options = ImportOptions()
         options.formats = [
             .annotatedCSV, .influxCSV, .influxJSON, .ndjson, .csv, .lineProtocol,
@@ -35,7 +35,7 @@ struct ImportingFilesSnippets {
         // End of snippet
         #expect(report.points == 2 && report.values == 2 && report.refusedLines == 1)
 
-        // Snippet
+        // Snippet: Look at refusals
         if report.hasRefusals {
             for refusal in report.examples {
                 note("\(refusal.source):\(refusal.line):\(refusal.column): \(refusal.reason)")
@@ -49,7 +49,7 @@ struct ImportingFilesSnippets {
         let table = try file(
             "rates.csv", "when;who;rate\n01.03.2024 08:00;p02;74\n01.03.2024 08:01;p02;-\n")
         let database = try Database.open(folder.path + "/db")
-        // Snippet
+        // Snippet: Describe a table
         var options = ImportOptions()
         options.format = .csv
         options.experiment = "dev"
@@ -61,7 +61,7 @@ struct ImportingFilesSnippets {
         options.table.nulls = ["-"]
         // End of snippet
         let isStopping = Flag()
-        // Snippet
+        // Snippet: Watch and cancel
         options.progress = { progress in
             let total = progress.totalBytes ?? 0  // nil for pipes
             show(progress.readBytes, of: total, points: progress.points)
@@ -86,7 +86,7 @@ struct ImportingFilesSnippets {
         let points = try file("points.txt", "dev,id_participant=p01 ts_heart_rate=71 1\n")
         let path = folder.path + "/db"
         let options = ImportOptions()
-        // Snippet
+        // Snippet: Open the inputs first
         let inputs = try ImportInputs([points], options: options)  // waits for the first bytes
         let database = try Database.open(path)
         try importFiles(inputs, into: database, options: options)
@@ -97,7 +97,7 @@ struct ImportingFilesSnippets {
     @Test func `the article's parser reads chunks`() throws {
         let database = try Database.open(folder.path)
         let chunks = [Array("dev,id_participant=p01 rate=7".utf8), Array("1 1\n".utf8)]
-        // Snippet
+        // Snippet: Parse a stream
         var parser = LineProtocolParser()
         var batch = WriteBatch()
         batch.source = "socket"

@@ -5,7 +5,7 @@ internal import CozStudy
 internal import CozTestSupport
 internal import Testing
 
-// Snippet
+// Snippet: Handle a request
 enum Response: Equatable {
     case ok, badRequest(String), unavailable
 }
@@ -30,10 +30,11 @@ func receive(_ body: [UInt8], into database: Database) -> Response {
 struct ReceivingPayloadsSnippets {
     @Test func `the article's handler answers`() throws {
         let folder = TemporaryDirectory()
-        // Snippet
+        let path = folder.path
+        // Snippet: Open the database with the catalogue
         var options = DatabaseOptions()
         options.presets = [.cozieV3]
-        let database = try Database.open(folder.path, options: options)
+        let database = try Database.open(path, options: options)
         // End of snippet
         let body = """
             [{"time": "2022-09-01T07:02:51.578+0800", "measurement": "dev",
@@ -48,7 +49,7 @@ struct ReceivingPayloadsSnippets {
             return
         }
 
-        // Snippet
+        // Snippet: Look up a field
         let rate = CozieCatalogue.v3.field(named: "ts_heart_rate")
         let unit = rate?.unit ?? ""
         let meaning = rate?.meaning ?? ""
@@ -65,7 +66,7 @@ struct ReceivingPayloadsSnippets {
               "tags": {"id_participant": "dev01"}, "fields": {"ts_heart_rate": 74}}, {}]
             """
         let bytes = Array(body.utf8)
-        // Snippet
+        // Snippet: Refuse a payload as a whole
         var options = CoziePayloadOptions()
         options.isAtomic = true
         let payload = try CoziePayload(bytes, options: options)

@@ -10,7 +10,7 @@ struct StudiesSnippets {
     @Test func `the article's questions are answered`() throws {
         let folder = TemporaryDirectory()
         let path = folder.path
-        // Snippet
+        // Snippet: Make up data
         let database = try Database.open(path)
         var sample = SampleData()
         sample.participants = 2
@@ -25,7 +25,7 @@ struct StudiesSnippets {
         _ = try database.write(batch)
         // End of snippet
 
-        // Snippet
+        // Snippet: Ask a question
         let now = Timestamp("2024-03-04T00:00:00Z") ?? .max
         var options = StudyOptions(now: now)
         options.zone = "Asia/Singapore"
@@ -39,7 +39,7 @@ struct StudiesSnippets {
         // End of snippet
         #expect(study.participants.count == 2 && !answer.rows.isEmpty)
 
-        // Snippet
+        // Snippet: Compute daily summaries
         let zone = try TimeZoneRules(named: "Asia/Singapore")
         guard let day = LocalDate("2024-03-01") else { return }
         var request = SummaryRequest(
@@ -49,7 +49,7 @@ struct StudiesSnippets {
         // End of snippet
         #expect(summaries.count == 2 && summaries.allSatisfy { $0.summaries.count == 3 })
 
-        // Snippet
+        // Snippet: Export rows
         var csv: [UInt8] = []
         let export = ResearcherExport(ResearcherRequest(experiment: "demo", now: now))
         let summary = try export.write(from: database.snapshot()) { bytes throws(DatabaseError) in

@@ -31,7 +31,7 @@ struct SurveysSnippets {
         let folder = TemporaryDirectory()
         let database = try Database.open(folder.path)
         let text = Self.text
-        // Snippet
+        // Snippet: Check a file
         let check = SurveyCheck(text)
         for finding in check.findings {
             note("\(finding.line):\(finding.column): \(finding.severity): \(finding.message)")
@@ -39,7 +39,7 @@ struct SurveysSnippets {
         // End of snippet
         #expect(check.isUsable)
 
-        // Snippet
+        // Snippet: Register it
         if let survey = check.survey, check.isUsable {
             let registration = try database.register(survey, for: "dev")
             note("declared \(registration.fields.joined(separator: ", "))")
@@ -51,7 +51,7 @@ struct SurveysSnippets {
             fields: ["q_preference_thermal": .string("Warmer")])
         _ = try database.write(batch)
 
-        // Snippet
+        // Snippet: Count the answers
         var lines: [String] = []
         for question in try database.surveyAnswers(of: "dev") {
             for count in question.offered + question.others {
