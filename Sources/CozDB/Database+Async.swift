@@ -83,8 +83,9 @@ extension Database {
     /// Runs every statement of a text on one snapshot and collects the result in memory. When the
     /// task is cancelled, the call returns at once and the query stops at its next block.
     ///
-    /// - Parameter options: Clock, parameters and limits. nil means the current time and no
-    ///   parameters.
+    /// - Parameters:
+    ///   - text: One or more statements, separated by `;`.
+    ///   - options: Clock, parameters and limits. nil means the current time and no parameters.
     /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
     public func query(
         _ text: String, options: QueryOptions? = nil
@@ -111,8 +112,9 @@ extension DatabaseSnapshot {
     /// Runs every statement of a text and collects the result in memory. When the task is
     /// cancelled, the call returns at once and the query stops at its next block.
     ///
-    /// - Parameter options: Clock, parameters and limits. nil means the current time and no
-    ///   parameters.
+    /// - Parameters:
+    ///   - text: One or more statements, separated by `;`.
+    ///   - options: Clock, parameters and limits. nil means the current time and no parameters.
     /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
     public func query(
         _ text: String, options: QueryOptions? = nil

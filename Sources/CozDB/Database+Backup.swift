@@ -18,6 +18,7 @@ extension Database {
     ///   - path: The database.
     ///   - target: A directory that is absent, empty, or has an earlier backup of this database. A
     ///     backup can be opened read-only like any database.
+    ///   - options: Who may read the backup, what is verified, and a cancellation check.
     /// - Throws: `notFound` if there is no database or the target holds something else; `damaged`
     ///   if a file of the database is corrupt, with the data that is lost; `locked` if another
     ///   backup is writing to the target; `io`; `cancelled`.
@@ -51,6 +52,7 @@ extension Database {
     /// - Parameters:
     ///   - backup: The directory of a backup, or of any other database.
     ///   - path: A directory that is absent, empty, or has an unfinished restore.
+    ///   - options: Who may read the database, whom to forget, and a cancellation check.
     /// - Throws: `notFound` if there is no backup or the directory is not empty; `damaged` if the
     ///   backup is corrupt, with the data that is lost; `io`; `cancelled`.
     @discardableResult

@@ -7,8 +7,9 @@ extension Database {
     /// the first statement that fails. A statement that changes data is visible to the statements
     /// after it.
     ///
-    /// - Parameter options: Clock, parameters and limits. nil means the current time and no
-    ///   parameters.
+    /// - Parameters:
+    ///   - text: One or more statements, separated by `;`.
+    ///   - options: Clock, parameters and limits. nil means the current time and no parameters.
     /// - Throws: `usage` with the offset in the text if it does not parse or fails its checks;
     ///   `limitExceeded` with the name of the limit; `cancelled`; `damaged` if a block that the
     ///   statement needs cannot be read.

@@ -15,8 +15,10 @@ extension Database {
     ///
     /// Cost: reads and decodes everything, rewrites damaged segments, and copies what it moves.
     ///
-    /// - Parameter isDryRun: If true, reports what would be done, changes nothing and takes no
-    ///   lock.
+    /// - Parameters:
+    ///   - path: The directory of the database.
+    ///   - options: Options of the database, as for `open`.
+    ///   - isDryRun: If true, reports what would be done, changes nothing and takes no lock.
     /// - Throws: `locked` if another process has the database open for writing; `notFound` if the
     ///   path is no database or is a backup; `unsupportedFormat`; `io` if a file cannot be read or
     ///   written, with nothing changed; `damaged` if no file says which database it belongs to.

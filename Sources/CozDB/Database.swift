@@ -98,7 +98,10 @@ public final class Database: Sendable {
     /// of fields that have no value yet. Durable on return. Repeating a declaration stores nothing.
     /// If the experiment does not exist, it is created with `settings`.
     ///
-    /// - Parameter fields: Each one replaces an earlier declaration of the same field.
+    /// - Parameters:
+    ///   - experiment: The experiment's name.
+    ///   - fields: Each one replaces an earlier declaration of the same field.
+    ///   - settings: Used if the experiment is created; an existing experiment must match them.
     /// - Returns: A report. Its `conflicts` list the fields that already have another type; they
     ///   keep it.
     /// - Throws: As `write`; `usage` if a name or text is longer than 65,535 bytes.

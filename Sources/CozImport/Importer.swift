@@ -20,8 +20,10 @@ internal import Glibc
 /// files below the folder are read, in byte order of their paths; symbolic links and hidden files
 /// are skipped.
 ///
-/// - Parameter paths: files, plain or gzip, and folders; `-` is standard input. An empty list does
-///   nothing.
+/// - Parameters:
+///   - paths: files, plain or gzip, and folders; `-` is standard input. An empty list does nothing.
+///   - database: the database, open for writing.
+///   - options: formats, defaults for what the input leaves out, and callbacks.
 /// - Throws: `notFound`, `io` or `damaged` for files; `usage` for several databases in the input
 ///   and for settings that differ from the stored ones; `cancelled`; and what `Database.write`
 ///   throws. Batches reported as committed stay. If a file breaks off, the points before that are

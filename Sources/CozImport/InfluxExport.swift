@@ -10,7 +10,11 @@ public struct ExportContext: Hashable, Sendable {
     /// The retention policy; empty if the export names none.
     public var policy: String
 
-    /// - Parameter policy: the retention policy; empty if the input names none.
+    /// Creates a context.
+    ///
+    /// - Parameters:
+    ///   - database: the name of the database.
+    ///   - policy: the retention policy; empty if the input names none.
     public init(database: String, policy: String = "") {
         self.database = database
         self.policy = policy

@@ -5,11 +5,17 @@ internal import CozDB
 
 /// The unit of timestamps in line protocol.
 public enum TimestampPrecision: String, CaseIterable, Sendable {
+    /// The default.
     case nanoseconds = "ns"
+    /// 1,000 nanoseconds.
     case microseconds = "us"
+    /// 1,000 microseconds.
     case milliseconds = "ms"
+    /// 1,000 milliseconds.
     case seconds = "s"
+    /// 60 seconds.
     case minutes = "m"
+    /// 60 minutes.
     case hours = "h"
 
     /// Nanoseconds per unit.

@@ -51,7 +51,9 @@ public struct DatabaseError: Error, Sendable {
     /// Creates an error.
     ///
     /// - Parameters:
+    ///   - kind: The kind of the error, for programs to act on.
     ///   - message: What was found, what was expected, what to do.
+    ///   - file: Path of the file concerned; nil if there is none.
     ///   - offset: Byte offset in the file; without a file, in the text of a statement.
     ///   - remedy: What to do, for front ends. The message says it in plain words.
     public init(

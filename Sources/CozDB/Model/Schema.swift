@@ -66,7 +66,9 @@ public struct Column: Hashable, Sendable {
     /// The kind of a column. Fields hold measurements. Attributes hold tags outside the identity
     /// and are always strings.
     public enum Kind: UInt8, Sendable {
+        /// A measurement, of any type.
         case field = 1
+        /// A tag outside the identity.
         case attribute = 2
     }
 

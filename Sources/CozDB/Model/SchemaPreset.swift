@@ -26,6 +26,7 @@ public struct SchemaPreset: Hashable, Sendable {
         ///
         /// - Parameters:
         ///   - name: The field's name; in a preset, also a pattern with one `*`.
+        ///   - type: The type of the field.
         ///   - unit: Unit of the values, such as `count/min`; empty if there is none.
         ///   - note: A note on the values; empty if there is none.
         ///   - question: The question that the values answer; empty if there is none.

@@ -23,8 +23,10 @@ extension Timestamp {
 
     /// Returns RFC 3339 text.
     ///
-    /// - Parameter offsetSeconds: UTC offset, positive to the east, clamped to less than a day. 0
-    ///   prints `Z`.
+    /// - Parameters:
+    ///   - offsetSeconds: UTC offset, positive to the east, clamped to less than a day. 0 prints
+    ///     `Z`.
+    ///   - fractionDigits: How many fraction digits are printed.
     public func text(
         offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
     ) -> String {

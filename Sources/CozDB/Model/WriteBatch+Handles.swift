@@ -99,7 +99,9 @@ extension WriteBatch {
     /// handle.
     ///
     /// - Parameters:
+    ///   - experiment: The experiment's handle in this batch.
     ///   - name: 1 to 65,535 bytes of valid UTF-8. The commit refuses the name `time`.
+    ///   - type: The type of the values to be appended.
     ///   - isTyped: False for input without types, such as JSON and CSV, where the type is inferred
     ///     from the value. Then an integer creates an undeclared field as float. Numbers convert
     ///     between integer and float if lossless, whatever the type rule. An empty or blank string
@@ -175,7 +177,9 @@ extension WriteBatch {
 
     /// Returns the handle of a tag set. Tags with an empty value count as missing.
     ///
-    /// - Parameter tags: In any order. If a name occurs twice, the later value wins.
+    /// - Parameters:
+    ///   - experiment: The experiment's handle in this batch.
+    ///   - tags: In any order. If a name occurs twice, the later value wins.
     public mutating func tagSet(
         experiment: ExperimentHandle, tags: [(name: String, value: String)]
     ) -> TagSetHandle {
@@ -391,6 +395,7 @@ extension WriteBatch {
     /// nothing.
     ///
     /// - Parameters:
+    ///   - tagSet: The tags of the row, which also determine its experiment.
     ///   - time: Nanoseconds since 1970 UTC.
     ///   - line: Line in `source`, from 1; 0 if unknown.
     @inlinable

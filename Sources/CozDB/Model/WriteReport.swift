@@ -85,6 +85,7 @@ public struct Refusal: Hashable, Sendable {
     /// Creates a refusal.
     ///
     /// - Parameters:
+    ///   - subject: What was refused, as received.
     ///   - reason: The reason, as text.
     ///   - source: Name of the file or stream; empty if there is none.
     ///   - line: Line in `source`, from 1; 0 if not applicable.

@@ -14,7 +14,9 @@ public struct LocalTime: Hashable, Sendable {
 
     /// Creates a local time.
     ///
-    /// - Parameter offsetSeconds: the UTC offset in seconds east.
+    /// - Parameters:
+    ///   - time: the point in time.
+    ///   - offsetSeconds: the UTC offset in seconds east.
     public init(_ time: Timestamp, offsetSeconds: Int) {
         self.time = time
         self.offsetSeconds = offsetSeconds
@@ -22,7 +24,9 @@ public struct LocalTime: Hashable, Sendable {
 
     /// Creates the local time in a time zone.
     ///
-    /// - Parameter nanoseconds: since 1970 UTC.
+    /// - Parameters:
+    ///   - nanoseconds: since 1970 UTC.
+    ///   - zone: the rules that give the offset at that time.
     public init(_ nanoseconds: Int64, in zone: TimeZoneRules) {
         time = Timestamp(nanoseconds: nanoseconds)
         offsetSeconds = zone.offsetSeconds(at: time)

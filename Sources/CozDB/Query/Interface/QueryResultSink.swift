@@ -41,6 +41,7 @@ public struct ResultColumn: Hashable, Sendable {
     /// Creates a column.
     ///
     /// - Parameters:
+    ///   - name: the column name, unique in the result.
     ///   - type: nil if the column has no values.
     ///   - isTime: whether the values are nanoseconds since 1970 UTC.
     ///   - tag: the tag's own name if the column shows a tag.
@@ -66,7 +67,9 @@ public struct ResultSeries: Sendable {
     /// Creates a series header.
     ///
     /// - Parameters:
+    ///   - name: the experiment; empty if the result belongs to none.
     ///   - tags: the GROUP BY tags in byte order of their names.
+    ///   - columns: the columns in the order of the statement.
     ///   - zone: nil means UTC.
     public init(
         name: String, tags: [(name: String, value: String)] = [], columns: [ResultColumn],

@@ -35,7 +35,9 @@ public enum QueryLanguage {
     /// Returns whether a text is complete: false if it ends inside a statement or comment, so that
     /// more text could make it valid. Returns true for a text with an earlier error.
     ///
-    /// - Parameter options: parameters and limits; nil for no parameters and the default limits.
+    /// - Parameters:
+    ///   - text: statements, the last of which may be unfinished.
+    ///   - options: parameters and limits; nil for no parameters and the default limits.
     public static func isComplete(_ text: String, options: QueryOptions? = nil) -> Bool {
         do throws(DatabaseError) {
             let options = options ?? QueryOptions(now: Timestamp(nanoseconds: 0))

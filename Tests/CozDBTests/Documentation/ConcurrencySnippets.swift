@@ -1,0 +1,113 @@
+// The code of the article Concurrency, which DocumentationTests compares with the article.
+
+internal import CozDB
+internal import CozTestSupport
+internal import Dispatch
+internal import Testing
+
+// Snippet: Call it from tasks
+func heartRates(of participants: [String], in database: Database) async throws -> [String: Double] {
+    try await withThrowingTaskGroup(of: (String, Double?).self) { group in
+        for participant in participants {
+            group.addTask {
+                var options = QueryOptions(now: .max)
+                options.parameters["who"] = .value(.string(participant))
+                let result = try await database.query(
+                    "SELECT mean(ts_heart_rate) FROM dev WHERE id_participant = $who",
+                    options: options)
+                return (participant, result.series.first?.column("mean")?.doubles.first ?? nil)
+            }
+        }
+        var rates: [String: Double] = [:]
+        for try await (participant, rate) in group { rates[participant] = rate }
+        return rates
+    }
+}
+// End of snippet
+
+// Snippet: Run other calls off the pool
+func offPool<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(DatabaseError) -> Value
+) async throws(DatabaseError) -> Value {
+    let result = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+            continuation.resume(returning: Result { () throws(DatabaseError) in try work() })
+        }
+    }
+    return try result.get()
+}
+// End of snippet
+
+struct ConcurrencySnippets {
+    private static func database(_ path: String) async throws -> Database {
+        let database = try await Database.open(path)
+        var batch = WriteBatch()
+        for participant in ["p01", "p02"] {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": participant],
+                time: Timestamp(nanoseconds: 1), fields: ["ts_heart_rate": .float(70)])
+        }
+        _ = try await database.write(batch)
+        return database
+    }
+
+    @Test func `the article's tasks share a database`() async throws {
+        let folder = TemporaryDirectory()
+        let database = try await Self.database(folder.path)
+        #expect(try await heartRates(of: ["p01", "p02"], in: database) == ["p01": 70, "p02": 70])
+
+        // Snippet: Call it from tasks
+        for try await batch in try await database.cursor("SELECT ts_heart_rate FROM dev") {
+            process(batch.times, batch.column("ts_heart_rate")?.doubles ?? [])
+        }
+        // End of snippet
+
+        // Snippet: Run other calls off the pool
+        let info = try await offPool { () throws(DatabaseError) in try database.info() }
+        // End of snippet
+        #expect(info.experiments.count == 1)
+
+        // Snippet: Cancel
+        let query = Task { try await database.query("SELECT ts_heart_rate FROM dev") }
+        query.cancel()
+        do {
+            _ = try await query.value
+        } catch let error as DatabaseError where error.kind == .cancelled {
+            // the answer is not wanted any more
+        }
+        // End of snippet
+        try await database.close()
+    }
+
+    @Test func `the article's closures keep their error type`() throws {
+        let folder = TemporaryDirectory()
+        let database = try Database.open(folder.path)
+        // Snippet: Keep the type of errors
+        var lines: [String] = []
+        try database.rejects { entry throws(DatabaseError) in
+            guard entry.count > 0 else { throw DatabaseError(.usage, "an entry without a count") }
+            lines.append(entry.refusal.reason)
+            return true
+        }
+        // End of snippet
+        #expect(lines.isEmpty)
+
+        // Snippet: Keep the type of errors
+        do {
+            let statements = ["SELECT count(x) FROM dev", "SHOW MEASUREMENTS"]
+            let answers = try statements.map { text throws(DatabaseError) in
+                try database.query(text)
+            }
+            process(answers)
+        } catch {
+            // error is a DatabaseError: everything in the do block throws that type
+            record(error.kind, error.message)
+        }
+        // End of snippet
+        try database.close()
+    }
+
+    private func process(_ times: [Timestamp], _ rates: [Double?]) {}
+    private func process(_ answers: [QueryResult]) {}
+    private func record(_ kind: DatabaseError.Kind, _ message: String) {}
+}
