@@ -137,6 +137,19 @@ struct ForgedManifestTests {
         try Sample.mend(files)
     }
 
+    @Test func `a segment with an unknown flag is refused`() throws {
+        var quick = Sample.manifest
+        quick.segments[0].isQuicklyEncoded.toggle()
+        var plain = try payload(Sample.manifest.encoded())
+        let place = try #require(
+            zip(plain, try payload(quick.encoded())).map(!=).firstIndex(of: true))
+        plain[place] |= 2
+        let files = files(manifest: Manifest.file([0] + plain))
+        let error = error { _ = try Sample.open(files, .readOnly) }
+        #expect(error?.kind == .unsupportedFormat)
+        #expect(error?.message.contains("unknown flags of a segment: 2") == true)
+    }
+
     // MARK: Versions
 
     @Test func `a repair leaves a newer version alone, if it is one`() throws {

@@ -308,14 +308,20 @@ extension Manifest {
     }
 
     private static func readSegment(_ reader: inout ByteReader) throws(FormatError) -> Segment {
-        try Segment(
+        var segment = try Segment(
             number: reader.readVarint(), experiment: reader.readCount(limit: Int(UInt32.max)),
             sizeBytes: reader.readCount(limit: Manifest.countMax),
             footerChecksum: reader.readUInt32(),
             rowCount: reader.readCount(limit: Manifest.countMax),
             valueCount: reader.readCount(limit: Manifest.countMax),
-            firstTime: reader.readSigned(), lastTime: reader.readSigned(),
-            isQuicklyEncoded: reader.readUInt8() & 1 == 1)
+            firstTime: reader.readSigned(), lastTime: reader.readSigned())
+        let flags = try reader.readUInt8()
+        guard flags <= 1 else {
+            throw FormatError(
+                .unsupported, "unknown flags of a segment: \(flags)", at: reader.offset - 1)
+        }
+        segment.isQuicklyEncoded = flags == 1
+        return segment
     }
 }
 
