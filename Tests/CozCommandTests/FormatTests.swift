@@ -173,7 +173,7 @@ struct FormatTests {
         #expect(PlainText.escaped("a\u{1B}[0m\u{202E}") == "a\\u{1b}[0m\\u{202e}")
     }
 
-    @Test func `numbers for people`() {
+    @Test func `numbers are grouped and rounded for people`() {
         #expect(PlainText.grouped(-1_234_567) == "-1,234,567")
         #expect(PlainText.grouped(999) == "999")
         #expect(PlainText.fixed(0.0495, digits: 2) == "0.05")

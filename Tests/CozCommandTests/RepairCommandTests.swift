@@ -48,7 +48,7 @@ struct RepairCommandTests {
             "\(gone.output)")
     }
 
-    @Test func `a sound database`() throws {
+    @Test func `a repair of a sound database changes nothing`() throws {
         #expect(try shell("cozdb check --db d --decode").status == 0)
         let run = try shell("cozdb repair --db d")
         #expect(run.status == 0)

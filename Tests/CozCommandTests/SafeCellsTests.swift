@@ -39,7 +39,7 @@ struct SafeCellsTests {
     }
 
     @Test(arguments: ["csv", "cozie-csv"])
-    func `exports, too`(format: String) throws {
+    func `cells of an export that look like formulas are marked`(format: String) throws {
         let marked = try run("export --db study.cozdb --format \(format) --safe-cells")
         #expect(marked.status == 0, "\(marked.errors)")
         for text in ["'=p", "'=1+1", "'+1", "'-1,", "'@y", "'=f", ",-1.5", ",-2"] {

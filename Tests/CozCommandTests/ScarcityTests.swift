@@ -28,7 +28,7 @@ struct ScarcityTests {
         return run.lines.compactMap { Int($0.split(separator: ",").last ?? "") }.reduce(0, +)
     }
 
-    @Test func `few open files`() throws {
+    @Test func `every command works with few open files, or says so`() throws {
         #expect(try shell("cozdb import --db whole --batch-rows 500 lines.lp").status == 0)
         let commands = [
             "import --db d lines.lp", "query --db d 'SELECT count(k) FROM /.*/'", "compact --db d",
@@ -93,7 +93,7 @@ struct ScarcityTests {
         #expect(try rows("new") == 3000)
     }
 
-    @Test func `little memory`() throws {
+    @Test func `too little memory is an error that names the limit`() throws {
         #expect(try shell("cozdb import --db d lines.lp").status == 0)
         let refused = try shell("ulimit -v 200000; cozdb query --db d 'SELECT count(k) FROM /.*/'")
         #expect(refused.status == 6, "\(refused)")
@@ -123,7 +123,7 @@ struct ScarcityTests {
     }
 
     @Test(arguments: [0, 1, 8, 100, 300])
-    func `small files`(blocks: Int) throws {
+    func `a limit on file size is an error, and what was stored stays`(blocks: Int) throws {
         // A pipe, because a file that is written to would be limited as well.
         let run = try shell(
             """

@@ -129,7 +129,7 @@ struct SummaryCommandTests {
         #expect(upright.output.contains("\nsteps           300\n"))
     }
 
-    @Test func `rules are options`() throws {
+    @Test func `options change the rules of a summary`() throws {
         let folder = try TemporaryFolder()
         let path = try database(folder)
         func value(_ kind: String, _ key: String, _ more: String...) throws -> Int? {

@@ -149,7 +149,7 @@ struct TidyTests {
         #expect(count > 50, "links are found")
     }
 
-    @Test func `no dead file`() {
+    @Test func `every file declares something that another file names`() {
         let declared = /\b(?:struct|enum|class|actor|protocol|typealias|func|var|let|case) (\w+)/
         let names = Project.swiftFiles.map { file in
             Set(file.code.matches(of: /[A-Za-z_]\w*/).map(\.0))

@@ -102,7 +102,7 @@ struct SeedTests {
         }
     }
 
-    @Test func `refusals of all kinds`() throws {
+    @Test func `the corpus has refusals of all kinds`() throws {
         var writer = ByteWriter()
         writer.append(RejectsFile.magic)
         writer.append(RejectsFile.version)
@@ -136,7 +136,7 @@ struct SeedTests {
         { UInt64($0 % 16 / 15) }, { UInt64(bitPattern: -Int64($0) * 1_000_000) },
     ]
 
-    @Test func `blocks of all encodings`() throws {
+    @Test func `the corpus has blocks of every encoding`() throws {
         for (number, shape) in Self.shapes.enumerated() {
             for (index, type) in FieldType.allCases.enumerated() {
                 for count in [0, 3, 200, 1024] {
@@ -153,7 +153,7 @@ struct SeedTests {
         }
     }
 
-    @Test func `blocks of other forms`() throws {
+    @Test func `the corpus has blocks of strings and of presence`() throws {
         let texts = (0..<40).map { index in
             index % 2 == 0 ? "text \(index % 7)" : "1950-01-01T00:00:\(index + 10)Z"
         }

@@ -150,7 +150,7 @@ internal import Testing
     ]
 
     @Test(arguments: axes)
-    func `cost is in proportion`(axis: Axis) throws {
+    func `the cost of an import is in proportion to its size`(axis: Axis) throws {
         let files = TemporaryFiles()
         let growth = try Growth(from: axis.size) { size in
             let (text, options) = axis.input(size)

@@ -79,7 +79,7 @@ struct CompletionTests {
         #expect(candidates("SELECT x FROM dev; SELECT ts_hr") == ["ts_hrv"])
     }
 
-    @Test func `conditions and groups`() {
+    @Test func `conditions and groups complete to fields, tags and keywords`() {
         #expect(candidates("SELECT x FROM demo WHERE no") == ["now("])
         #expect(candidates("SELECT x FROM demo WHERE ts_hrv > 5 A") == ["AND"])
         #expect(candidates("SELECT x FROM demo WHERE ts_hrv IS N") == ["NULL", "NOT NULL"])
@@ -110,7 +110,7 @@ struct CompletionTests {
         #expect(candidates("SELECT x FROM demo WHERE time > '20") == [])
     }
 
-    @Test func `zones, folder by folder`() {
+    @Test func `zones complete folder by folder`() {
         #expect(candidates("SELECT x FROM demo tz('Asia/S") == ["Asia/Singapore", "Asia/Seoul"])
         #expect(completion("SELECT x FROM demo tz('Asia/Si").insertion == "Asia/Singapore')")
     }
@@ -131,7 +131,7 @@ struct CompletionTests {
         #expect(candidates("EXPLAIN SELECT ts_hr") == ["ts_hrv"])
     }
 
-    @Test func `commands and their values`() {
+    @Test func `prompt commands complete with their values`() {
         #expect(candidates("\\f") == ["\\fields", "\\format"])
         #expect(candidates("\\format in") == ["influx-json"])
         #expect(candidates("\\fields my") == ["my study"])

@@ -87,7 +87,7 @@ struct HistoryFileTests {
         #expect(history.read() == [])
     }
 
-    @Test func `characters come in pieces`() {
+    @Test func `characters that come in pieces are put together`() {
         var decoder = UTF8Decoder()
         let scalars = Array("aé漢😀".utf8).compactMap { decoder.take($0) }
         #expect(String(String.UnicodeScalarView(scalars)) == "aé漢😀")

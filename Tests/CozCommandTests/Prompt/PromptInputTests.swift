@@ -58,7 +58,7 @@ struct PromptInputTests {
 }
 
 struct PromptCommandTests {
-    @Test func `switches are read`() throws {
+    @Test func `switches of the prompt are read`() throws {
         #expect(try PromptCommand.parse("\\format csv") == .format(.csv))
         #expect(try PromptCommand.parse("\\format") == .format(nil))
         #expect(try PromptCommand.parse("\\timing ON") == .timing(true))

@@ -27,7 +27,7 @@ struct SHA256Tests {
         #expect(hex(sha256(Array(text.utf8))) == digest)
     }
 
-    @Test func `many blocks`() {
+    @Test func `a message of many blocks has its published digest`() {
         let message = [UInt8](repeating: UInt8(ascii: "a"), count: 10_000)
         #expect(
             hex(sha256(message))
@@ -42,7 +42,7 @@ struct SHA256Tests {
         (64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
         (65, "635361c48bb9eab14198e76ea8ab7f1a41685d6ad62aa9146d301d4f17eb0ae0"),
     ])
-    func `padding`(count: Int, digest: String) {
+    func `messages around the size of a block have their digests`(count: Int, digest: String) {
         #expect(hex(sha256([UInt8](repeating: UInt8(ascii: "a"), count: count))) == digest)
     }
 }

@@ -114,7 +114,7 @@ extension ParsedPoint {
         #expect(rest.lines == ["dev,id_participant=p9 v=5 1", "dev,id_participant=p9 v=6 2"])
     }
 
-    @Test func `times in every way`() throws {
+    @Test func `times parse in every notation, or are refused with the text`() throws {
         func time(_ text: String, _ format: TableTimeFormat = .automatic) throws -> String? {
             let found = try read("time,v\n\(text),1\n") { $0.table.timeFormat = format }
             return found.lines.first ?? found.refusals.first

@@ -22,7 +22,7 @@ internal import Testing
         }
     }
 
-    @Test func `values of every kind`() throws {
+    @Test func `objects, lists and scalars become nodes`() throws {
         let node = try JSONNode.parse(
             """
             {"a": [1, -2.5, true, false, null, "x"], "b": {}, "c": [], "d": {"e": 1e3}}

@@ -175,7 +175,7 @@ struct StudyTests {
         #expect(try study.availability().note == "experiment \"dev\" has no rows")
     }
 
-    @Test func `no goal is said`() throws {
+    @Test func `a missing goal is a note`() throws {
         try write(["ws_survey_count": .integer(1)])
         #expect(try study().goal().note?.contains("wss_goal") == true)
         #expect(try study { $0.goal = 3 }.goal().note == nil)

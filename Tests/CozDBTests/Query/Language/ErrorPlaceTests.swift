@@ -38,7 +38,7 @@ internal import Testing
         "SELECT v FROM m WHERE s =~ §/(/",
         "SELECT v FROM m LIMIT §x",
         "SELECT v FROM m fill(none) §WHERE v = 1",
-    ]) func `of a wrong word`(marked: String) {
+    ]) func `an error points at the wrong word`(marked: String) {
         let (expected, found, message) = places(marked)
         #expect(found == expected, "\(message)")
     }
@@ -53,7 +53,7 @@ internal import Testing
         "SELECT v FROM m GROUP BY id_participant, §s",
         "SELECT v FROM m GROUP BY §f::field",
         "SELECT v FROM m §tz('Asia/Nowhere')",
-    ]) func `of a wrong name`(marked: String) {
+    ]) func `an error points at the wrong name`(marked: String) {
         let (expected, found, message) = places(marked)
         #expect(found == expected, "\(message)")
     }
@@ -87,7 +87,7 @@ internal import Testing
         "SHOW MEASUREMENTS; §DROP DATABASE x; SHOW MEASUREMENTS",
         "SELECT v FROM m;\n-- a comment: é\nSELECT §\"é\" FROM m",
         "SHOW MEASUREMENTS;  §SHOW MEASUREMENTS WHERE time > 5",
-    ]) func `in a later statement`(marked: String) {
+    ]) func `an error in a later statement has the place in the whole text`(marked: String) {
         let (expected, found, message) = places(marked)
         #expect(found == expected, "\(message)")
     }
