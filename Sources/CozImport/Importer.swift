@@ -28,7 +28,6 @@ internal import Glibc
 ///   and for settings that differ from the stored ones; `cancelled`; and what `Database.write`
 ///   throws. Batches reported as committed stay. If a file breaks off, the points before that are
 ///   committed. Importing the files again completes the import.
-@discardableResult
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {
@@ -38,7 +37,6 @@ public func importFiles(
 /// Imports files that are already open. Each `ImportInputs` can be imported once.
 ///
 /// - Throws: as `importFiles(_:into:options:)` with paths.
-@discardableResult
 public func importFiles(
     _ inputs: ImportInputs, into database: Database, options: ImportOptions = ImportOptions()
 ) throws(DatabaseError) -> ImportReport {

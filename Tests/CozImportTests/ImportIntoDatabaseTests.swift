@@ -132,8 +132,8 @@ internal import Testing
 
     @Test func `rows that meet in a merge of segments are counted too`() throws {
         let database = try Database.open(directory.path)
-        try importFiles([files.write("a.lp", devices)], into: database)
-        try importFiles([files.write("b.lp", others)], into: database)
+        _ = try importFiles([files.write("a.lp", devices)], into: database)
+        _ = try importFiles([files.write("b.lp", others)], into: database)
         #expect(database.tagSetMerges.rows == 0)
         try database.compact()
         let merged = MergedTagSets(
@@ -157,7 +157,7 @@ internal import Testing
         throws
     {
         let database = try Database.open(directory.path)
-        try importFiles([files.write("a", "m,id_participant=p v=1 1")], into: database)
+        _ = try importFiles([files.write("a", "m,id_participant=p v=1 1")], into: database)
         let path = files.write("b", "n,x=1 v=1 1\nm,x=1 v=2 2\n")
         var options = ImportOptions()
         options.settings.identity = .allTags

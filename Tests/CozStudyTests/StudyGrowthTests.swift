@@ -79,7 +79,7 @@ internal import Testing
         let database = try Database.open(directory.path)
         var options = ImportOptions()
         options.format = .cozieJSON()
-        try importFiles([path], into: database, options: options)
+        _ = try importFiles([path], into: database, options: options)
         let row = try database.query("SELECT v, a, b FROM dev").series[0]
         #expect(row.columns[2].texts == ["3"])
         #expect(row.columns[3].texts == ["2"])

@@ -6,6 +6,8 @@ internal import CozStudy
 final class LineProtocolFormat: ResultWriter {
     private let output: OutputWriter
     private var header = ResultHeader()
+    /// Tags of the series, which take precedence over columns of the same name.
+    private var tagNames: Set<[UInt8]> = []
     private var line: [UInt8] = []
     private var fields: [UInt8] = []
     /// What line protocol cannot represent and is left out.
@@ -19,6 +21,7 @@ final class LineProtocolFormat: ResultWriter {
 
     func beginSeries(_ header: ResultHeader) {
         self.header = header
+        tagNames = Set(header.tags.map { Array($0.name.utf8) })
     }
 
     /// Writes a row as a point. Skips rows without a value or a time, which are no points.
@@ -26,15 +29,19 @@ final class LineProtocolFormat: ResultWriter {
         var tags = header.tags
         var time: Int64?
         fields.removeAll(keepingCapacity: true)
-        for (column, cell) in zip(header.columns, cells) {
-            let name = column.source ?? column.title
-            switch (cell, column.kind) {
-            case (.time(let nanoseconds), _): time = nanoseconds
-            case (.null, _): break
-            case (.value(.string(let text)), .tag):
-                let isKnown = tags.contains { $0.name.utf8.elementsEqual(name.utf8) }
-                if !isKnown { tags.append((name, text)) }
-            case (.value(let value), _): append(name, value)
+        for (index, cell) in cells.enumerated() {
+            switch cell {
+            // Of thousands of columns, most have no value in a row.
+            case .null: continue
+            case .time(let nanoseconds): time = nanoseconds
+            case .value(let value):
+                let column = header.columns[index]
+                let name = column.source ?? column.title
+                if case .string(let text) = value, column.kind == .tag {
+                    if !tagNames.contains(Array(name.utf8)) { tags.append((name, text)) }
+                } else {
+                    append(name, value)
+                }
             }
         }
         guard let time, !fields.isEmpty else { return }
@@ -45,7 +52,11 @@ final class LineProtocolFormat: ResultWriter {
         line.removeAll(keepingCapacity: true)
         LineProtocolText.append(experiment: header.name, to: &line)
         tags.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        // A statement may have a tag in two columns.
+        var last: String?
         for tag in tags where !tag.value.isEmpty {
+            if let last, last.utf8.elementsEqual(tag.name.utf8) { continue }
+            last = tag.name
             guard LineProtocolText.canRepresent(key: tag.name),
                 LineProtocolText.canRepresent(value: tag.value)
             else {

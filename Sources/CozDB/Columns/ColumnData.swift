@@ -201,10 +201,18 @@ struct ColumnSlice {
 
 extension FieldValue {
     /// The value as text without quotes and suffixes, as shown by a field that was widened to
-    /// string.
+    /// string. A float without a fraction has the text of the integer: a field may have been
+    /// widened from integer to float before, and only some of its blocks rewritten.
     var plainText: String {
         switch self {
-        case .float(let value): value.description
+        case .float(let value):
+            if let integer = Int64(exactly: value), integer.magnitude <= 1 << 53,
+                integer != 0 || value.sign == .plus
+            {
+                "\(integer)"
+            } else {
+                value.description
+            }
         case .integer(let value): "\(value)"
         case .boolean(let value): value ? "true" : "false"
         case .string(let value): value

@@ -14,6 +14,13 @@ extension DatabaseOptions {
         try check("changeThreadCountMax", changeThreadCountMax, 1...10_000)
         try check("queryThreadCountMax", queryThreadCountMax, 1...10_000)
         try check("waitingCallCountMax", waitingCallCountMax, 0...Int.max)
+        let limits = queryLimits
+        try check("queryLimits.textSizeBytesMax", limits.textSizeBytesMax, 1...(64 << 20))
+        try check("queryLimits.nestingDepthMax", limits.nestingDepthMax, 1...Int.max)
+        try check("queryLimits.rowCountMax", limits.rowCountMax, 0...Int.max)
+        try check("queryLimits.groupCountMax", limits.groupCountMax, 0...Int.max)
+        try check("queryLimits.bucketCountMax", limits.bucketCountMax, 0...Int.max)
+        try check("queryLimits.memorySizeBytesMax", limits.memorySizeBytesMax, 0...Int.max)
         if case .relaxed(let milliseconds) = durability {
             try check("durability: relaxed(milliseconds:)", milliseconds, 0...3_600_000)
         }

@@ -105,7 +105,6 @@ public struct CoziePayload: Sendable {
     ///
     /// - Throws: `usage` if an item or value is refused and the options are atomic; the errors of
     ///   `Database.write`. Nothing is stored then.
-    @discardableResult
     public func write(to database: Database) throws(DatabaseError) -> Report {
         var report = Report(itemCount: itemCount, issues: issues)
         report.write = try database.write(batch)

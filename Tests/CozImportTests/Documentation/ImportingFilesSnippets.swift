@@ -89,7 +89,7 @@ struct ImportingFilesSnippets {
         // Snippet: Open the inputs first
         let inputs = try ImportInputs([points], options: options)  // waits for the first bytes
         let database = try Database.open(path)
-        try importFiles(inputs, into: database, options: options)
+        _ = try importFiles(inputs, into: database, options: options)
         try database.close()
         // End of snippet
     }

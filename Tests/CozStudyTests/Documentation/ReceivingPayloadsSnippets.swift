@@ -71,7 +71,7 @@ struct ReceivingPayloadsSnippets {
         options.isAtomic = true
         let payload = try CoziePayload(bytes, options: options)
         if payload.issues.isEmpty {
-            try payload.write(to: database)
+            _ = try payload.write(to: database)
         }
         // End of snippet
         #expect(payload.issues.count == 1 && payload.itemCount == 2)

@@ -83,7 +83,7 @@ struct PayloadPropertyTests {
             {"time":"2022-09-01T07:02:51Z","measurement":"dev","tags":{"id_participant":"p"},
             "fields":{"s":\(quoted(text, &random))}}
             """
-        try CoziePayload(Array(json.utf8)).write(to: database)
+        _ = try CoziePayload(Array(json.utf8)).write(to: database)
         #expect(
             try StoredRow.all(database).first?.fields == ["s": .string(text)], "seed \(seed)")
     }

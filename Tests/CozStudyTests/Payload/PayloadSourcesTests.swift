@@ -109,7 +109,7 @@ struct PayloadSourcesTests {
         #expect(!report.hasRefusals, "\(report.examples)")
         let folder = TemporaryDirectory()
         let points = try Database.open(folder.path)
-        try importFiles([lines], into: points, options: options(.lineProtocol))
+        _ = try importFiles([lines], into: points, options: options(.lineProtocol))
         let (found, expected) = (try values(payloads), try values(points))
         #expect(found.count > 4000)
         var common = 0

@@ -15,65 +15,56 @@ extension Executor {
     private func runAggregateByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
-        var met = GroupTable<GroupAggregation>(self)
+        var met = GroupTable<SparseAggregation>(self)
+        let empty = GroupAggregation(plan, self)
         let arguments = plan.calls.map(\.argument)
         for input in inputs {
             var seen: [Int] = []
             try forEachGroup(plan, input, driving: arguments, descending: false) {
-                key, part throws(DatabaseError) in
-                let place = try met.place(of: key, sizeBytes: 1000) { GroupAggregation(plan, self) }
-                try met.groups[place].add(part, plan.sources[input.source])
+                key, part, present throws(DatabaseError) in
+                let place = try met.place(of: key, sizeBytes: 200) { SparseAggregation() }
+                try met.groups[place].add(part, plan.sources[input.source], present, empty)
                 seen.append(place)
             }
             for place in seen { met.groups[place].endSeries() }
         }
+        var whole = empty
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
-            try write(plan, met.keys[place], try lists(plan, met.groups[place]), into: output)
+            met.groups[place].move(to: &whole)
+            try write(plan, met.keys[place], try lists(plan, whole), into: output)
+            met.groups[place].restore(&whole, from: empty)
         }
-    }
-
-    private struct RowCollector {
-        var times: [Int64] = []
-        var builders: [VectorBuilder]
-
-        var sizeBytes: Int { builders.reduce(times.count * 8) { $0 + $1.sizeBytes } }
     }
 
     private func runRawByRow(
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
-        var met = GroupTable<RowCollector>(self)
+        var met = GroupTable<SparseRows>(self)
         let share = MemoryReservation(counters.memory)
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try forEachGroup(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
-                key, part throws(DatabaseError) in
-                let place = try met.place(of: key, sizeBytes: 200) {
-                    RowCollector(builders: plan.references.map { VectorBuilder(type: $0.type) })
-                }
+                key, part, present throws(DatabaseError) in
+                let place = try met.place(of: key, sizeBytes: 200) { SparseRows() }
                 let before = met.groups[place].sizeBytes
-                met.groups[place].times += part.times
-                for index in part.references.indices {
-                    met.groups[place].builders[index].append(part.references[index])
-                }
+                met.groups[place].add(part, present, plan)
                 try share.grow(met.groups[place].sizeBytes - before)
             }
         }
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
-            let group = met.groups[place]
-            let times = group.times
+            let times = met.groups[place].times
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
-                times: order.map { times[$0] },
-                group.builders.map { $0.finished().filtered(order) })
+                times: order.map { times[$0] }, met.groups[place].columns(order, plan))
             try writer.finish()
         }
     }
 
-    /// Reads a series and passes the rows of each group in each block to the body.
+    /// Reads a series and passes the rows of each group in each block to the body, with the
+    /// references that have a value in them, ascending.
     func forEachGroup(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
-        _ body: (GroupKey, Block) throws(DatabaseError) -> Void
+        _ body: (GroupKey, Block, _ present: [Int]) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         let shared = key(plan, input)
         let dimensions = plan.sources[input.source].dimensions
@@ -83,17 +74,129 @@ extension Executor {
             plan, input, driving: driving, in: extended(plan), descending: descending,
             counters: counters)
         var block = Block()
+        var part = Block()
+        var nothing = ResultVector.constant(nil, count: 0)
         while try reader.next(into: &block) {
             var grouping = BlockGrouping(
                 shared: shared, changing: changing, isByNumber: isByNumber)
             try grouping.add(block)
+            // References without a value have no type. There may be thousands.
+            let filled = block.references.indices.filter { block.references[$0].type != nil }
             for (key, rows) in zip(grouping.keys, grouping.rows) {
                 try counters.checkCancelled()
-                let part = Block(
-                    times: rows.map { block.times[$0] },
-                    references: block.references.map { $0.filtered(rows) })
-                try body(key, part)
+                if nothing.count != rows.count {
+                    nothing = .constant(nil, count: rows.count)
+                    part.references = block.references.map { _ in nothing }
+                }
+                part.times = rows.map { block.times[$0] }
+                var present: [Int] = []
+                for index in filled {
+                    let isPresent = block.references[index].isPresent
+                    guard rows.contains(where: { isPresent[$0] }) else { continue }
+                    present.append(index)
+                    part.references[index] = block.references[index].filtered(rows)
+                }
+                try body(key, part, present)
+                for index in present { part.references[index] = nothing }
             }
+        }
+    }
+}
+
+/// The accumulators of one group that have values. With thousands of columns and groups, each group
+/// has values of few columns.
+private struct SparseAggregation {
+    private var fields: [Int: FieldAccumulator] = [:]
+    private var collectors: [Int: PointCollector] = [:]
+
+    /// Adds rows of the group.
+    ///
+    /// - Parameter empty: the accumulators of a group without rows.
+    mutating func add(
+        _ rows: Block, _ source: PlannedSource, _ present: [Int], _ empty: GroupAggregation
+    ) throws(DatabaseError) {
+        let indices = empty.demands.indices(of: present)
+        var grown = 0
+        for index in indices.fields {
+            let reference = empty.reference(ofField: index)
+            guard empty.plan.isField(reference, source) else { continue }
+            grown -= fields[index].map(SparseAggregation.sizeBytes) ?? 0
+            fields[index, default: empty.fields[index]].add(
+                times: rows.times, rows.references[reference])
+            grown += fields[index].map(SparseAggregation.sizeBytes) ?? 0
+        }
+        let others =
+            indices.collectors.isEmpty ? [] : empty.plan.auxiliary.map { rows.references[$0] }
+        for index in indices.collectors {
+            let reference = empty.reference(ofCollector: index)
+            guard empty.plan.isField(reference, source) else { continue }
+            grown -= collectors[index].map(SparseAggregation.sizeBytes) ?? 0
+            collectors[index, default: empty.collectors[index]].add(
+                times: rows.times, rows.references[reference], others)
+            grown += collectors[index].map(SparseAggregation.sizeBytes) ?? 0
+        }
+        try empty.share.grow(grown)
+    }
+
+    private static func sizeBytes(_ field: FieldAccumulator) -> Int {
+        2 * MemoryLayout<FieldAccumulator>.stride + field.sizeBytes
+    }
+
+    private static func sizeBytes(_ collector: PointCollector) -> Int {
+        2 * MemoryLayout<PointCollector>.stride + collector.sizeBytes
+    }
+
+    mutating func endSeries() {
+        for index in fields.keys { fields[index]?.endSeries() }
+    }
+
+    /// Moves the values into the accumulators of a group without rows.
+    func move(to whole: inout GroupAggregation) {
+        for (index, field) in fields { whole.fields[index] = field }
+        for (index, collector) in collectors { whole.collectors[index] = collector }
+    }
+
+    /// Undoes `move`.
+    func restore(_ whole: inout GroupAggregation, from empty: GroupAggregation) {
+        for index in fields.keys { whole.fields[index] = empty.fields[index] }
+        for index in collectors.keys { whole.collectors[index] = empty.collectors[index] }
+    }
+}
+
+/// The rows of one group, with the columns that have a value.
+private struct SparseRows {
+    private(set) var times: [Int64] = []
+    private var builders: [Int: VectorBuilder] = [:]
+    /// The approximate memory of times and columns.
+    private(set) var sizeBytes = 0
+
+    mutating func add(_ rows: Block, _ present: [Int], _ plan: SelectPlan) {
+        for index in present {
+            let isNew = builders[index] == nil
+            var builder =
+                builders.removeValue(forKey: index)
+                ?? VectorBuilder(type: plan.references[index].type)
+            sizeBytes += isNew ? 2 * MemoryLayout<VectorBuilder>.stride : -builder.sizeBytes
+            builder.appendNulls(times.count - builder.count)
+            builder.append(rows.references[index])
+            sizeBytes += builder.sizeBytes
+            builders[index] = builder
+        }
+        times += rows.times
+        sizeBytes += rows.count * 8
+    }
+
+    /// All columns, with the rows in an order.
+    mutating func columns(_ order: [Int], _ plan: SelectPlan) -> [ResultVector] {
+        let nothing = ResultVector.constant(nil, count: order.count)
+        return plan.references.indices.map { index in
+            guard var builder = builders[index] else {
+                var column = nothing
+                column.type = plan.references[index].type
+                return column
+            }
+            builder.appendNulls(times.count - builder.count)
+            return builder.finished().filtered(order)
         }
     }
 }

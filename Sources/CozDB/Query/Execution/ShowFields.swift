@@ -123,14 +123,15 @@ extension ShowExecution {
                 continue
             }
             try executor.forEachGroup(plan, input, driving: plan.auxiliary, descending: false) {
-                key, part throws(DatabaseError) in
+                key, part, present throws(DatabaseError) in
                 let known = tallies.removeValue(forKey: key)
                 if known == nil { try checkGroupLimit(tallies.count, share, executor) }
                 var group = known ?? [:]
                 let knownCount = group.count
-                for (place, reference) in plan.auxiliary.enumerated() {
+                for reference in present {
                     let isPresent = part.references[reference].isPresent
-                    guard let first = isPresent.firstIndex(of: true),
+                    guard let place = places[reference],
+                        let first = isPresent.firstIndex(of: true),
                         let last = isPresent.lastIndex(of: true)
                     else { continue }
                     group[place, default: FieldTally()].add(

@@ -34,6 +34,11 @@ struct VectorBuilder {
         isPresent.append(false)
     }
 
+    mutating func appendNulls(_ count: Int) {
+        bits.append(contentsOf: repeatElement(0, count: count))
+        isPresent.append(contentsOf: repeatElement(false, count: count))
+    }
+
     /// Appends nulls until the vector has a number of values.
     mutating func appendNulls(upTo count: Int) {
         guard self.count < count else { return }
