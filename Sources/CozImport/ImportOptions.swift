@@ -79,7 +79,7 @@ public struct ImportOptions: Sendable {
                 .usage, "table.skippedLines is \(table.skippedLines); expected 0 or more",
                 remedy: .change([.skippedLines]))
         }
-        if let delimiter = table.delimiter, !CSVDialect.canSeparate(delimiter) {
+        if let delimiter = table.delimiter, "\"\r\n".utf8.contains(delimiter) {
             throw DatabaseError(
                 .usage,
                 "table.delimiter is byte \(delimiter), a quote or a line break; expected another "

@@ -345,7 +345,7 @@ struct ForgedSegmentTests {
         var segment = try ForgedSegment()
         segment.compressesFooter = true
         var field = segment.footer.fields[segment.field("v")]
-        field.smallBlockCount = SmallDirectories.blockCountMax
+        field.smallBlockCount = SegmentFormat.smallBlockCountMax
         segment.footer.fields += [SegmentField](repeating: field, count: 20_000)
         let (file, _) = segment.written()
         #expect(file.count < 64 << 10)

@@ -12,14 +12,10 @@ package struct CSVDialect: Hashable, Sendable {
 
     package init(delimiter: UInt8 = UInt8(ascii: ","), hasQuotes: Bool = true) {
         precondition(
-            CSVDialect.canSeparate(delimiter), "a quote or a line break cannot separate cells")
+            delimiter != quote && delimiter != newline && delimiter != carriageReturn,
+            "a quote or a line break cannot separate cells")
         self.delimiter = delimiter
         self.hasQuotes = hasQuotes
-    }
-
-    /// Whether a byte can be a delimiter.
-    package static func canSeparate(_ byte: UInt8) -> Bool {
-        byte != quote && byte != newline && byte != carriageReturn
     }
 }
 

@@ -79,12 +79,14 @@ final class MaterializedOutput: SeriesOutput {
             sum + MemoryLayout<ResultVector>.stride
                 + (column.isPresent.contains(true) ? 100 + 9 * column.count : 0)
         }
-        return builders.reduce(times.count * 8 + 200 + own) { $0 + $1.sizeBytes }
+        return builders.reduce(times.count * 8 + 200 + own) {
+            $0 + MemoryLayout<ResultVector>.stride + $1.sizeBytes
+        }
     }
 
     func endSeries() throws(DatabaseError) {
         sizeBytes += heldBytes
-        let columns = builders.isEmpty ? columns : builders.map { $0.finished() }
+        let columns = builders.isEmpty ? columns : builders.map { shared($0.finished()) }
         series.append(
             MaterializedSeries(
                 name: name, tags: tags, times: plan.isAscending ? times : times.reversed(),

@@ -255,7 +255,7 @@ struct FieldWriter {
             let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
             field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
         }
-        if directory.count <= SmallDirectories.blockCountMax {
+        if directory.count <= SegmentFormat.smallBlockCountMax {
             field.smallBlockCount = directory.count
             small.append(directory, type: column.type)
         } else {

@@ -88,54 +88,6 @@ final class FieldDirectory: Sendable {
     }
 }
 
-extension SegmentReader {
-    /// The number of values of a field in the rows before `row`.
-    func ordinal(ofRow row: Int, field: Int) throws(DatabaseError) -> Int {
-        let vector = try presence(ofField: field)
-        guard let index = vector.chunk(ofRow: row) else { return 0 }
-        let rows = try presenceRows(vector, ofField: field, chunk: index)
-        return vector.chunk(index).firstOrdinal + rows.partitioningIndex { Int($0) >= row }
-    }
-
-    /// The rows of one series in a time range.
-    func rows(in range: TimeRange, of rows: Range<Int>) throws(DatabaseError) -> Range<Int> {
-        let start = try firstRow(from: range.lower, in: rows)
-        return start..<(try firstRow(from: range.upper, in: start..<rows.upperBound))
-    }
-
-    /// The first of ascending rows whose time is not before `time`. A binary search that decodes
-    /// only blocks of times whose bounds do not decide the comparison.
-    private func firstRow(
-        from time: Int64, in rows: Range<Int>
-    ) throws(DatabaseError) -> Int {
-        let directory = try timeBlocks()
-        let table = directory.table
-        var (low, high) = (rows.lowerBound, rows.upperBound)
-        while low < high {
-            let (block, blockRows) = directory.timeBlock(row: (low + high) / 2)
-            let (start, end) = (max(low, blockRows.lowerBound), min(high, blockRows.upperBound))
-            // The bounds of a block that is shared with other series may be their times.
-            if rows.lowerBound <= blockRows.lowerBound, blockRows.upperBound <= rows.upperBound {
-                if table.firstTime(block) >= time {
-                    high = start
-                    continue
-                }
-                if table.lastTime(block) < time {
-                    low = end
-                    continue
-                }
-            }
-            let times = try times(block: block)
-            let blockRow = blockRows.lowerBound
-            let looked = (start - blockRow)..<(end - blockRow)
-            let row = blockRow + times[looked].partitioningIndex { $0 >= time }
-            if row > start, row < end { return row }
-            if row == start { high = start } else { low = end }
-        }
-        return low
-    }
-}
-
 /// The rows of a segment that have a field.
 final class PresenceVector: Sendable {
     struct Chunk {

@@ -32,6 +32,8 @@ enum SegmentFormat {
     /// The approximate number of cells that are written together. Bounds the memory for wide rows;
     /// usual rows reach the row limit of a chunk first.
     static let chunkCellCountMax = 4 << 20
+    /// Fields with more blocks have their own directory, which is read independently.
+    static let smallBlockCountMax = 16
     /// In place of a block encoding: the block stores strings, not codes.
     static let plainStrings: UInt8 = 255
     /// Likewise: the block stores words of times, and codes with their strings.
@@ -188,7 +190,7 @@ extension ByteReader {
                 column: column, group: try readCount(limit: footer.groups.count - 1),
                 valueCount: try readCount(limit: footer.rowCount), directory: BlockPlace(),
                 dictionary: BlockPlace(), dictionaryCount: 0)
-            field.smallBlockCount = try readCount(limit: SmallDirectories.blockCountMax)
+            field.smallBlockCount = try readCount(limit: SegmentFormat.smallBlockCountMax)
             if field.smallBlockCount == 0 { field.directory = try readPlace(end: end) }
             field.dictionary = try readPlace(end: end)
             field.dictionaryCount = try readCount(limit: SegmentFormat.dictionaryCountMax)

@@ -8,9 +8,6 @@
 /// The block entries of many fields, in the order of the fields. For one or two blocks, fourteen
 /// separate columns would take more bytes for their encodings than for their contents.
 struct SmallDirectories: Sendable {
-    /// Fields with more blocks have their own directory, which is read independently.
-    static let blockCountMax = 16
-
     private var tables = Kind.allCases.map { IntegerTable(columnCount: $0.columnCount) }
     /// The first entry of each field in the table of its kind.
     private var starts: [Int] = []

@@ -44,6 +44,8 @@ private final class Databases {
         case attributes
         /// As many rows of one series, each with an attribute of its own.
         case sparseAttributes
+        /// The same, each with a field of its own, too, and another value of the attribute `a`.
+        case sparseRows
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -94,6 +96,12 @@ private final class Databases {
             for row in 0..<count {
                 try add(
                     "m", ["id_participant": "p", "a\(row)": "v"], row, ["f": .float(Double(row))])
+            }
+        case .sparseRows:
+            for row in 0..<count {
+                try add(
+                    "m", ["id_participant": "p", "a": "v\(row)"], row,
+                    ["f\(row)": .float(1), "k": .integer(Int64(row))])
             }
         case .tags, .attributes:
             let tags = (0..<count).map { ("t\($0)", "v\($0)") } + [("id_participant", "p")]
@@ -235,6 +243,10 @@ private final class Databases {
             "SELECT count(f) FROM (SELECT f FROM m GROUP BY *)",
             "SELECT count(f) FROM m GROUP BY /9/ SLIMIT 1", "SELECT * FROM m LIMIT 5",
         ].map { Axis(.sparseAttributes, 1000, $0) }
+        + [
+            "SELECT count(*) FROM m GROUP BY a SLIMIT 1", "SELECT * FROM m GROUP BY a SLIMIT 1",
+            "SELECT median(*) FROM m GROUP BY a SLIMIT 1",
+        ].map { Axis(.sparseRows, 500, $0) }
         + [
             "SELECT * FROM /./", "SELECT count(*) FROM /./", "SHOW FIELD KEYS", "SHOW FIELDS",
             "SHOW MEASUREMENTS", "SHOW SERIES", "SHOW TAG KEYS", "SHOW TAG VALUES WITH KEY =~ /./",
