@@ -64,11 +64,11 @@ extension Database {
 
     /// Flushes, merges small segments, writes the final manifest and releases the lock. Waits for
     /// calls that other tasks have started; later calls throw `closed`. Cancelling the task has no
-    /// effect.
+    /// effect. It may wait with any number of other calls (`waitingCallCountMax`).
     ///
     /// - Throws: As the synchronous form.
     public func close() async throws(DatabaseError) {
-        try await changes.run { () throws(DatabaseError) in try self.close() }
+        try await changes.run(isLimited: false) { () throws(DatabaseError) in try self.close() }
     }
 
     /// Returns a snapshot of everything committed so far.

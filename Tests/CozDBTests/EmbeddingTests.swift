@@ -160,6 +160,24 @@ struct EmbeddingTests {
         try await database.close()
     }
 
+    @Test func `who awaits each call finds its thread free`() async throws {
+        var options = DatabaseOptions()
+        options.queryThreadCountMax = 1
+        options.changeThreadCountMax = 1
+        options.waitingCallCountMax = 0
+        let database = try Self.database(options)
+        for _ in 0..<1000 {
+            _ = try await database.write(try Self.batch(["x": .float(2)]))
+            _ = try await database.query(Self.statement)
+        }
+        // Closing waits, whatever the limit.
+        let writers = (0..<100).map { _ in
+            Task { try? await database.write(try Self.batch(["x": .float(3)])) }
+        }
+        try await database.close()
+        for writer in writers { _ = await writer.value }
+    }
+
     @Test func `thousands of tasks come through a few threads`() async throws {
         var options = DatabaseOptions()
         options.queryThreadCountMax = 3

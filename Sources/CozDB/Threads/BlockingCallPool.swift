@@ -9,6 +9,10 @@ final class BlockingCallPool: Sendable {
     /// The pool that opens databases, which do not have pools yet.
     static let openings = BlockingCallPool(threadCountMax: 64, waitingCountMax: .max)
 
+    /// Runs a body and returns the step that hands over its result. The thread takes its next call,
+    /// or gives back its slot, in between: who has the result finds the slot free.
+    private typealias Call = @Sendable () -> @Sendable () -> Void
+
     private enum Place {
         case thread
         case queue(Int)
@@ -18,7 +22,7 @@ final class BlockingCallPool: Sendable {
     private struct State {
         var threadCount = 0
         /// Calls that wait for a thread, by number.
-        var waiting: [Int: @Sendable () -> Void] = [:]
+        var waiting: [Int: Call] = [:]
         /// The lowest number that may be waiting, and the number of the next call.
         var first = 0
         var next = 0
@@ -35,20 +39,25 @@ final class BlockingCallPool: Sendable {
 
     /// Runs the body on another thread and awaits it.
     ///
-    /// - Parameter isCancellable: Whether cancelling the task ends the wait at once with
-    ///   `cancelled`. A body still in the queue never runs. A running body should end soon; its
-    ///   result is discarded.
+    /// - Parameters:
+    ///   - isCancellable: Whether cancelling the task ends the wait at once with `cancelled`. A
+    ///     body still in the queue never runs. A running body should end soon; its result is
+    ///     discarded.
+    ///   - isLimited: Whether the call is refused if too many calls are waiting.
     /// - Throws: What the body throws; `limitExceeded` if too many calls are waiting or the system
     ///   has no thread left.
     func run<Value: Sendable>(
-        isCancellable: Bool = false,
+        isCancellable: Bool = false, isLimited: Bool = true,
         _ body: @escaping @Sendable () throws(DatabaseError) -> Value
     ) async throws(DatabaseError) -> Value {
         let answer = CallResult<Value>()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 answer.receive(continuation)
-                start(answer) { answer.give(Result { () throws(DatabaseError) in try body() }) }
+                start(answer, isLimited) {
+                    let result = Result { () throws(DatabaseError) in try body() }
+                    return { answer.give(result) }
+                }
             }
         } onCancel: {
             guard isCancellable else { return }
@@ -59,24 +68,21 @@ final class BlockingCallPool: Sendable {
     }
 
     private func start<Value: Sendable>(
-        _ answer: CallResult<Value>, _ call: @escaping @Sendable () -> Void
+        _ answer: CallResult<Value>, _ isLimited: Bool, _ call: @escaping Call
     ) {
         let place: Place = state.withLock { state in
             if state.threadCount < threadCountMax {
                 state.threadCount += 1
                 return .thread
             }
-            guard state.waiting.count < waitingCountMax else { return .none }
+            guard !isLimited || state.waiting.count < waitingCountMax else { return .none }
             state.waiting[state.next] = call
             state.next += 1
             return .queue(state.next - 1)
         }
         switch place {
         case .thread:
-            let isStarted = DetachedThread.start {
-                call()
-                self.runWaiting()
-            }
+            let isStarted = DetachedThread.start { self.work(from: call) }
             if isStarted { return }
             // Other calls may have queued for this thread; running threads will serve them.
             answer.give(.failure(BlockingCallPool.noThread))
@@ -102,21 +108,28 @@ final class BlockingCallPool: Sendable {
         state.withLock { _ = $0.waiting.removeValue(forKey: number) }
     }
 
-    /// Runs queued calls until there are none.
-    private func runWaiting() {
+    /// Runs a call, then queued calls until there are none.
+    private func work(from first: Call?) {
+        var call = first
+        var handOver: (@Sendable () -> Void)?
         while true {
-            let call: (@Sendable () -> Void)? = state.withLock { state in
-                while state.first < state.next {
-                    state.first += 1
-                    if let call = state.waiting.removeValue(forKey: state.first - 1) {
-                        return call
-                    }
-                }
-                state.threadCount -= 1
-                return nil
+            if call == nil { call = next() }
+            handOver?()
+            guard let own = call else { return }
+            handOver = own()
+            call = nil
+        }
+    }
+
+    /// Takes a call from the queue. Gives back the thread's slot if there is none.
+    private func next() -> Call? {
+        state.withLock { state in
+            while state.first < state.next {
+                state.first += 1
+                if let call = state.waiting.removeValue(forKey: state.first - 1) { return call }
             }
-            guard let call else { return }
-            call()
+            state.threadCount -= 1
+            return nil
         }
     }
 
@@ -128,7 +141,7 @@ final class BlockingCallPool: Sendable {
             state.threadCount -= 1
             return false
         }
-        if isAlone { runWaiting() }
+        if isAlone { work(from: nil) }
     }
 }
 

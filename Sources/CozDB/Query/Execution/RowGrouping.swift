@@ -31,7 +31,9 @@ extension Executor {
         var whole = empty
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
             met.groups[place].move(to: &whole)
-            try write(plan, met.keys[place], try lists(plan, whole), into: output)
+            let lists = try lists(plan, whole)
+            try write(plan, met.keys[place], lists, into: output)
+            try empty.share.grow(-lists.reduce(0) { $0 + $1.sizeBytes })
             met.groups[place].restore(&whole, from: empty)
         }
     }
