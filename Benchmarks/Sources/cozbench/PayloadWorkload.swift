@@ -69,7 +69,7 @@ enum PayloadWorkload {
                 let start = Clock.now()
                 let read = try CoziePayload(payload)
                 let middle = Clock.now()
-                try read.write(to: database)
+                _ = try read.write(to: database)
                 reading.append(middle - start)
                 storing.append(Clock.now() - middle)
             }
