@@ -24,14 +24,24 @@ final class LineProtocolFormat: ResultWriter {
         tagNames = Set(header.tags.map { Array($0.name.utf8) })
     }
 
+    func row(_ cells: [ResultCell]) { row(cells.enumerated().map { ($0, $1) }) }
+
+    func rows(_ batch: ResultBatch, isTime: [Bool]) {
+        let filled = batch.columns.indices.filter { batch.columns[$0].hasValues }
+        for row in 0..<batch.count {
+            self.row(filled.map { ($0, batch.columns[$0].cell(row, isTime: isTime[$0])) })
+        }
+    }
+
     /// Writes a row as a point. Skips rows without a value or a time, which are no points.
-    func row(_ cells: [ResultCell]) {
+    ///
+    /// - Parameter cells: by column, without columns that have no value: of thousands, most.
+    private func row(_ cells: [(column: Int, cell: ResultCell)]) {
         var tags = header.tags
         var time: Int64?
         fields.removeAll(keepingCapacity: true)
-        for (index, cell) in cells.enumerated() {
+        for (index, cell) in cells {
             switch cell {
-            // Of thousands of columns, most have no value in a row.
             case .null: continue
             case .time(let nanoseconds): time = nanoseconds
             case .value(let value):

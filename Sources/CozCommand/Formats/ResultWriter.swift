@@ -87,16 +87,22 @@ extension ResultWriter {
         var cells = [ResultCell](repeating: .null, count: isTime.count)
         for row in 0..<batch.count {
             for column in cells.indices {
-                let vector = batch.columns[column]
-                if vector.isNull(row) {
-                    cells[column] = .null
-                } else if isTime[column] {
-                    cells[column] = .time(Int64(bitPattern: vector.bits(row)))
-                } else {
-                    cells[column] = vector.value(row).map { .value($0) } ?? .null
-                }
+                cells[column] = batch.columns[column].cell(row, isTime: isTime[column])
             }
             self.row(cells)
         }
+    }
+}
+
+extension ResultVector {
+    func cell(_ row: Int, isTime: Bool) -> ResultCell {
+        if isNull(row) { return .null }
+        if isTime { return .time(Int64(bitPattern: bits(row))) }
+        return value(row).map { .value($0) } ?? .null
+    }
+
+    /// Whether any value is not null.
+    var hasValues: Bool {
+        type != nil && withValues { _, isPresent in isPresent.indices.contains { isPresent[$0] } }
     }
 }

@@ -5,8 +5,9 @@
 internal import CozDB
 
 final class TableFormat: ResultWriter {
-    /// How many rows to collect before the column widths are computed.
+    /// How many rows, and about how many cells, to collect before the column widths are computed.
     private static let chunkRows = 512
+    private static let chunkCells = 1 << 17
 
     private enum Layout {
         case table(TextTable)
@@ -46,7 +47,8 @@ final class TableFormat: ResultWriter {
 
     func row(_ cells: [ResultCell]) {
         rows.append(cells.map(text))
-        if rows.count >= TableFormat.chunkRows { writeRows() }
+        let rowCountMax = min(TableFormat.chunkRows, TableFormat.chunkCells / max(1, cells.count))
+        if rows.count >= rowCountMax { writeRows() }
     }
 
     private func text(_ cell: ResultCell) -> String? {

@@ -26,7 +26,9 @@ extension Executor {
         if lists.count == 1 {
             try write(lists[0].times, inputs(plan, lists[0]), with: &writer)
         } else {
-            let (times, vectors) = try joined(plan, lists)
+            let share = MemoryReservation(counters.memory)
+            let (times, vectors) = try joined(
+                plan, lists, rowCountMax: writer.rowsWanted, share)
             try write(times, references(plan, PointList(times: times)) + vectors, with: &writer)
         }
         try writer.finish()
@@ -104,14 +106,15 @@ extension Executor {
         return inputs
     }
 
-    /// Joins the rows of several calls by time.
+    /// Joins the first rows of several calls by time.
     private func joined(
-        _ plan: SelectPlan, _ lists: [PointList]
+        _ plan: SelectPlan, _ lists: [PointList], rowCountMax: Int, _ share: MemoryReservation
     ) throws(DatabaseError) -> (times: [Int64], vectors: [ResultVector]) {
+        let checkedCount = max(1, CancellationCheck.stepCount / lists.count)
         var times: [Int64] = []
         var rows = lists.map { _ in 0 }
         var builders = lists.indices.map { VectorBuilder(type: plan.calls[$0].type) }
-        while true {
+        while times.count < rowCountMax {
             var next: Int64?
             for (list, row) in zip(lists, rows) where row < list.count {
                 let time = list.times[row]
@@ -120,8 +123,9 @@ extension Executor {
             }
             guard let next else { break }
             times.append(next)
-            if times.count % max(1, CancellationCheck.stepCount / lists.count) == 0 {
+            if times.count % checkedCount == 0 {
                 try counters.checkCancelled()
+                try share.grow(checkedCount * (8 + 9 * lists.count))
             }
             for index in lists.indices {
                 let row = rows[index]

@@ -85,6 +85,8 @@ struct InputSeries {
     var condition: Evaluation?
     /// The references that may have a value in the series, ascending; nil means all.
     var present: [Int]?
+    /// The dimensions that may have a value in the series, ascending; nil means all.
+    var presentDimensions: [Int]?
 
     var name: String {
         switch origin {
@@ -186,9 +188,14 @@ struct Block {
 
     /// Returns the rows at these indexes, in this order.
     func filtered(_ rows: [Int]) -> Block {
-        Block(
-            times: rows.map { times[$0] }, references: references.map { $0.filtered(rows) },
-            dimensions: dimensions.map { $0.filtered(rows) })
+        // Shared by all columns without a value, which have no type.
+        let nothing = ResultVector.constant(nil, count: rows.count)
+        let filter = { (column: ResultVector) in
+            column.type == nil ? nothing : column.filtered(rows)
+        }
+        return Block(
+            times: rows.map { times[$0] }, references: references.map(filter),
+            dimensions: dimensions.map(filter))
     }
 }
 
@@ -302,15 +309,12 @@ struct BlockReader {
                 filled.append((index, recipe(binding, reference.type, source, &wanted, &tags)))
             }
         }
-        for (index, dimension) in source.dimensions.enumerated() where only == nil {
-            switch dimension {
-            case .column, .output:
-                dimensionRecipes.append(recipe(dimension, nil, source, &wanted, &tags))
-            case .computed:
-                if let function = plan.dimensions[index].function {
-                    dimensionRecipes.append(.dimension(function))
-                }
-            case .tag, .missing: break
+        for index in only == nil ? plan.changingDimensions(of: input) : [] {
+            if let function = plan.dimensions[index].function {
+                dimensionRecipes.append(.dimension(function))
+            } else {
+                let binding = source.dimensions[index]
+                dimensionRecipes.append(recipe(binding, nil, source, &wanted, &tags))
             }
         }
         // Checked only now: a row may also be read because of a grouping column.
@@ -355,10 +359,7 @@ struct BlockReader {
         if readsOutput { return [] }
         let producesRows = { (index: Int) in source.bindings[index].producesRows }
         guard let present else { return driving.filter(producesRows) }
-        let own = present.filter { index in
-            let place = driving.partitioningIndex { $0 >= index }
-            return place < driving.count && driving[place] == index && producesRows(index)
-        }
+        let own = present.filter { driving.binaryContains($0) && producesRows($0) }
         // The series has none of them. Keep one that is always null, so that no row qualifies.
         return own.isEmpty ? driving.first(where: producesRows).map { [$0] } ?? [] : own
     }

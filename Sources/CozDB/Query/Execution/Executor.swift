@@ -53,6 +53,7 @@ final class Executor {
 
     func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
         guard !plan.range.isEmpty else { return }
+        try seriesShare.grow(plan.bindingCount * MemoryLayout<Binding>.stride)
         let inputs = try self.inputs(plan)
         if plan.isGroupedByRow { return try runByRow(plan, inputs, into: output) }
         let groups = limited(try grouped(plan, inputs), plan, \.key.name)
@@ -84,8 +85,10 @@ final class Executor {
                 let shown = PassthroughColumns(plan, source, inner)
                 for series in try derived(inner) {
                     var input = InputSeries(origin: .derived(series), source: index)
-                    input.present = series.input.present.map { shown.references(of: $0) }
-                    try seriesShare.grow(8 * (input.present?.count ?? 0))
+                    if let present = series.input.present {
+                        (input.present, input.presentDimensions) = shown.places(of: present)
+                    }
+                    try seriesShare.grow(input.presentSizeBytes)
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             case .subquery(let inner):
@@ -100,7 +103,10 @@ final class Executor {
         guard plan.hasSeriesFunctions else { return inputs }
         return inputs.map { input in
             let series = ComputedSeries(plan: plan, input: input)
-            return InputSeries(origin: .computed(series), source: input.source)
+            var computed = InputSeries(origin: .computed(series), source: input.source)
+            computed.present = input.present
+            computed.presentDimensions = input.presentDimensions
+            return computed
         }
     }
 
@@ -154,27 +160,23 @@ final class Executor {
         of inputs: inout [InputSeries], _ plan: SelectPlan, _ source: PlannedSource,
         _ view: ExperimentView
     ) throws(DatabaseError) {
-        guard plan.references.count >= ExperimentView.wideColumnCountMin, inputs.count > 1 else {
-            return
-        }
+        let bindings = source.bindings + source.dimensions
+        guard bindings.count >= ExperimentView.wideColumnCountMin, inputs.count > 1 else { return }
         let series = inputs.compactMap { input in
             if case .stored(_, let series) = input.origin { series } else { nil }
         }
         var others: [Int] = []
-        let columns = plan.references.indices.map { index -> Column? in
-            if case .column(let id, _) = source.bindings[index],
-                plan.references[index].computation == nil
-            {
-                return view.schema.columns[id]
-            }
+        let columns = bindings.indices.map { index -> Column? in
+            if case .column(let id, _) = bindings[index] { return view.schema.columns[id] }
             others.append(index)
             return nil
         }
         let found = try view.positions(of: columns, in: series)
         for (index, positions) in found.enumerated() {
-            inputs[index].present = others.isEmpty ? positions : (positions + others).sorted()
+            let places = others.isEmpty ? positions : (positions + others).sorted()
+            (inputs[index].present, inputs[index].presentDimensions) = plan.split(places)
+            try seriesShare.grow(inputs[index].presentSizeBytes)
         }
-        try seriesShare.grow(found.reduce(0) { $0 + 8 * ($1.count + others.count) })
     }
 
     /// Returns whether a subquery's rows can be read series by series without materializing them:
@@ -454,18 +456,19 @@ extension SelectPlan {
     }
 }
 
-/// Which references of a statement show a stored column of its subquery unchanged.
+/// Which references and dimensions of a statement show a stored column of its subquery unchanged.
 private struct PassthroughColumns {
-    /// The references that show each reference of the subquery.
+    private let plan: SelectPlan
+    /// The references that show each reference of the subquery, then the dimensions.
     private var shown: [[Int]]
-    /// All other references.
+    /// All other references and dimensions.
     private var others: [Int] = []
 
     init(_ plan: SelectPlan, _ source: PlannedSource, _ inner: SelectPlan) {
+        self.plan = plan
         shown = Array(repeating: [], count: inner.references.count)
-        for index in plan.references.indices {
-            if case .output(let column) = source.bindings[index],
-                plan.references[index].computation == nil,
+        for (index, binding) in (source.bindings + source.dimensions).enumerated() {
+            if case .output(let column) = binding,
                 case .column(let reference) = inner.columns[column].evaluation
             {
                 shown[reference].append(index)
@@ -475,8 +478,32 @@ private struct PassthroughColumns {
         }
     }
 
-    /// Returns the references that may have values if these of the subquery may; ascending.
-    func references(of present: [Int]) -> [Int] {
-        (present.flatMap { shown[$0] } + others).sorted()
+    /// Returns the references and dimensions that may have values if these references of the
+    /// subquery may; ascending.
+    func places(of present: [Int]) -> (references: [Int], dimensions: [Int]) {
+        plan.split((present.flatMap { shown[$0] } + others).sorted())
+    }
+}
+
+extension SelectPlan {
+    /// Separates places in the list of all references and dimensions, ascending.
+    fileprivate func split(_ places: [Int]) -> (references: [Int], dimensions: [Int]) {
+        let first = places.partitioningIndex { $0 >= references.count }
+        return (Array(places[..<first]), places[first...].map { $0 - references.count })
+    }
+
+    /// Returns the dimensions whose value may differ from row to row of a series, ascending.
+    func changingDimensions(of input: InputSeries) -> [Int] {
+        let dimensions = sources[input.source].dimensions
+        return (input.presentDimensions ?? Array(dimensions.indices)).filter {
+            Executor.differsByRow(dimensions[$0])
+        }
+    }
+}
+
+extension InputSeries {
+    /// The approximate memory of the lists of present columns.
+    fileprivate var presentSizeBytes: Int {
+        8 * ((present?.count ?? 0) + (presentDimensions?.count ?? 0))
     }
 }

@@ -46,9 +46,9 @@ extension Executor {
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try forEachGroup(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
                 key, part, present throws(DatabaseError) in
-                let place = try met.place(of: key, sizeBytes: 200) { SparseRows() }
+                let place = try met.place(of: key, sizeBytes: 200) { SparseRows(plan) }
                 let before = met.groups[place].sizeBytes
-                met.groups[place].add(part, present, plan)
+                met.groups[place].add(part, present)
                 try share.grow(met.groups[place].sizeBytes - before)
             }
         }
@@ -57,7 +57,7 @@ extension Executor {
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
-                times: order.map { times[$0] }, met.groups[place].columns(order, plan))
+                times: order.map { times[$0] }, met.groups[place].references(order))
             try writer.finish()
         }
     }
@@ -69,9 +69,7 @@ extension Executor {
         _ body: (GroupKey, Block, _ present: [Int]) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         let shared = key(plan, input)
-        let dimensions = plan.sources[input.source].dimensions
-        let changing = dimensions.indices.filter { Executor.differsByRow(dimensions[$0]) }
-        let isByNumber = plan.dimensions.map(\.isByNumber)
+        let changing = plan.changingDimensions(of: input)
         var reader = BlockReader(
             plan, input, driving: driving, in: extended(plan), descending: descending,
             counters: counters)
@@ -79,8 +77,7 @@ extension Executor {
         var part = Block()
         var nothing = ResultVector.constant(nil, count: 0)
         while try reader.next(into: &block) {
-            var grouping = BlockGrouping(
-                shared: shared, changing: changing, isByNumber: isByNumber)
+            var grouping = BlockGrouping(plan, shared: shared, changing: changing)
             try grouping.add(block)
             // References without a value have no type. There may be thousands.
             let filled = block.references.indices.filter { block.references[$0].type != nil }
@@ -165,44 +162,6 @@ private struct SparseAggregation {
     }
 }
 
-/// The rows of one group, with the columns that have a value.
-private struct SparseRows {
-    private(set) var times: [Int64] = []
-    private var builders: [Int: VectorBuilder] = [:]
-    /// The approximate memory of times and columns.
-    private(set) var sizeBytes = 0
-
-    mutating func add(_ rows: Block, _ present: [Int], _ plan: SelectPlan) {
-        for index in present {
-            let isNew = builders[index] == nil
-            var builder =
-                builders.removeValue(forKey: index)
-                ?? VectorBuilder(type: plan.references[index].type)
-            sizeBytes += isNew ? 2 * MemoryLayout<VectorBuilder>.stride : -builder.sizeBytes
-            builder.appendNulls(times.count - builder.count)
-            builder.append(rows.references[index])
-            sizeBytes += builder.sizeBytes
-            builders[index] = builder
-        }
-        times += rows.times
-        sizeBytes += rows.count * 8
-    }
-
-    /// All columns, with the rows in an order.
-    mutating func columns(_ order: [Int], _ plan: SelectPlan) -> [ResultVector] {
-        let nothing = ResultVector.constant(nil, count: order.count)
-        return plan.references.indices.map { index in
-            guard var builder = builders[index] else {
-                var column = nothing
-                column.type = plan.references[index].type
-                return column
-            }
-            builder.appendNulls(times.count - builder.count)
-            return builder.finished().filtered(order)
-        }
-    }
-}
-
 /// Groups in the order of their first row.
 private struct GroupTable<Group> {
     private(set) var keys: [GroupKey] = []
@@ -253,11 +212,10 @@ private struct BlockGrouping {
         var code: UInt64
     }
 
+    private let plan: SelectPlan
     private let shared: GroupKey
     /// The indexes of the key values that differ from row to row.
     private let changing: [Int]
-    /// Whether each key value sorts by number.
-    private let isByNumber: [Bool]
     /// The dimensions of the block that have a value. Those without have no type.
     private var filled: [Int] = []
     private(set) var keys: [GroupKey] = []
@@ -265,10 +223,10 @@ private struct BlockGrouping {
     /// Equal strings may have different codes. Places are found by key, then remembered by code.
     private var placeByKey: [GroupKey: Int] = [:]
 
-    init(shared: GroupKey, changing: [Int], isByNumber: [Bool]) {
+    init(_ plan: SelectPlan, shared: GroupKey, changing: [Int]) {
+        self.plan = plan
         self.shared = shared
         self.changing = changing
-        self.isByNumber = isByNumber
     }
 
     /// - Throws: `cancelled`.
@@ -333,7 +291,7 @@ private struct BlockGrouping {
         for place in filled where block.dimensions[place].isPresent[row] {
             let dimension = block.dimensions[place]
             let index = changing[place]
-            if isByNumber[index] {
+            if plan.dimensions[index].isByNumber {
                 key.set(index, dimension.edgeText(row), number: dimension.number(row))
             } else {
                 key.set(index, dimension.groupText(row))

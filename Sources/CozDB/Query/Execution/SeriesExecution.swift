@@ -20,6 +20,7 @@ struct SeriesExecution {
             item.function.window.map { (index: item.index, window: $0) }
         }
         var block = try main(own.map(\.function), windows.map(\.window))
+        try share.grow(functions.count * 9 * block.count)
         let history = own.isEmpty || block.count == 0 ? Block() : try history(own.map(\.function))
         for (index, function) in own {
             block.references[index] = values(of: function, history, block)
@@ -44,7 +45,7 @@ struct SeriesExecution {
     ) throws(DatabaseError) -> Block {
         var driving = Set(own.flatMap(\.arguments)).union(windows.map(\.anchor))
         if !own.contains(where: \.isVotes), windows.isEmpty {
-            driving.formUnion(plan.auxiliary.filter { !plan.isOfSeries($0) })
+            driving.formUnion(auxiliary.filter { !plan.isOfSeries($0) })
         }
         var reader = BlockReader(
             plan, input, driving: driving.sorted(), in: isStored ? plan.range : .all,
@@ -52,22 +53,25 @@ struct SeriesExecution {
         return try collected(&reader)
     }
 
+    /// The references that columns read directly, without those that the series does not have.
+    private var auxiliary: [Int] {
+        guard let present = input.present else { return plan.auxiliary }
+        return present.filter { plan.auxiliary.binaryContains($0) }
+    }
+
     private func collected(_ reader: inout BlockReader) throws(DatabaseError) -> Block {
-        var times: [Int64] = []
-        var references = plan.references.map { VectorBuilder(type: $0.type) }
+        var rows = SparseRows(plan)
         var dimensions: [VectorBuilder]?
         var block = Block()
         while try reader.next(into: &block) {
-            times.append(contentsOf: block.times)
-            for index in references.indices { references[index].append(block.references[index]) }
+            rows.add(block, reader.filled.map(\.reference))
             var own = dimensions ?? block.dimensions.map { VectorBuilder(type: $0.type) }
             for index in own.indices { own[index].append(block.dimensions[index]) }
             dimensions = own
-            try share.resize(
-                to: times.count * 8 + (references + own).reduce(0) { $0 + $1.sizeBytes })
+            try share.resize(to: own.reduce(rows.sizeBytes) { $0 + $1.sizeBytes })
         }
         return Block(
-            times: times, references: references.map { $0.finished() },
+            times: rows.times, references: rows.references(),
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
@@ -101,17 +105,15 @@ struct SeriesExecution {
             blockRows: SeriesExecution.historyBlockRows, counters: counters)
         let share = MemoryReservation(counters.memory)
         var searches = own.map { HistorySearch($0) }
-        var times: [Int64] = []
-        var references = plan.references.map { VectorBuilder(type: $0.type) }
+        var rows = SparseRows(plan)
         var block = Block()
         while searches.contains(where: { !$0.isDone }), try reader.next(into: &block) {
             for index in searches.indices { searches[index].look(at: block) }
-            times.append(contentsOf: block.times)
-            for index in references.indices { references[index].append(block.references[index]) }
-            try share.resize(to: times.count * 8 + references.reduce(0) { $0 + $1.sizeBytes })
+            rows.add(block, reader.filled.map(\.reference))
+            try share.resize(to: rows.sizeBytes)
         }
         return Block(
-            times: times.reversed(), references: references.map { $0.finished().reversed })
+            times: rows.times.reversed(), references: rows.references().map(\.reversed))
     }
 
     // MARK: Functions

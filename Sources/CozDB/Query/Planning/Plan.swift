@@ -101,6 +101,8 @@ struct PlannedDimension {
     var offset = 0
     /// The function that computes the group; nil for a tag or field.
     var function: DimensionFunction?
+
+    var wantsField: Bool { kind != .any && kind != .tag }
 }
 
 /// The plan of a SELECT.
@@ -148,6 +150,9 @@ final class SelectPlan: @unchecked Sendable {
         }
         return columnPlaces[Name(name)]
     }
+
+    /// The number of bindings of all sources.
+    var bindingCount: Int { sources.count * (references.count + dimensions.count) }
 
     /// Whether the result consists of stored rows rather than of aggregates.
     var isRaw: Bool { calls.isEmpty }

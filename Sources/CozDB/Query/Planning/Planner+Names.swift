@@ -27,14 +27,13 @@ extension Planner {
     ) throws(DatabaseError) -> Binding {
         if dimension.function != nil { return .computed }
         let name = dimension.name
-        let wantsField = dimension.kind != .any && dimension.kind != .tag
         switch source.origin {
         case .subquery(let inner):
-            if wantsField { return try bind(name, .field, source) }
+            if dimension.wantsField { return try bind(name, .field, source) }
             let isThere = inner.dimensions.contains { Name($0.name) == Name(name) }
             return isThere ? .tag(name) : .missing
         case .experiment(let view):
-            if wantsField {
+            if dimension.wantsField {
                 guard let field = view.schema.field(name) else { return .missing }
                 guard field.type == .string || field.type == .boolean else {
                     throw DatabaseError(
@@ -101,10 +100,25 @@ extension Planner {
         }
     }
 
+    /// The number of names times sources that a statement may have: a hundred times what the
+    /// experiments of a large study have. Each name is looked up in each source.
+    private static let bindingCountMax = 1 << 22
+
+    func checkBindingCount(_ plan: SelectPlan) throws(DatabaseError) {
+        guard plan.bindingCount > Planner.bindingCountMax else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "found \(plan.references.count + plan.dimensions.count) columns and tags in "
+                + "\(plan.sources.count) experiments or subqueries, expected at most "
+                + "\(Planner.bindingCountMax) combinations; name the columns in place of a "
+                + "wildcard, or fewer experiments in FROM")
+    }
+
     /// Binds the references from an index on in every source and determines their types.
     mutating func bindReferences(
         _ plan: SelectPlan, from start: Int, inCondition: Bool = false
     ) throws(DatabaseError) {
+        try checkBindingCount(plan)
         for index in start..<plan.references.count {
             try CancellationCheck.check()
             if plan.references[index].computation != nil {

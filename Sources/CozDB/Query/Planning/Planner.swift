@@ -198,15 +198,17 @@ struct Planner {
         for dimension in statement.dimensions {
             switch dimension {
             case .reference(let reference):
-                found[Name(reference.name)] = PlannedDimension(
-                    name: reference.name, kind: reference.kind, offset: reference.offset)
+                try add(
+                    PlannedDimension(
+                        name: reference.name, kind: reference.kind, offset: reference.offset),
+                    to: &found)
             case .wildcard:
                 for name in try allTags(plan) {
-                    found[name] = PlannedDimension(name: name.text, kind: .tag)
+                    try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
                 }
             case .regex(let regex):
                 for name in try allTags(plan) where regex.matches(name.text) {
-                    found[name] = PlannedDimension(name: name.text, kind: .tag)
+                    try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
                 }
             default: break
             }
@@ -229,12 +231,26 @@ struct Planner {
             found[Name(dimension.name)] = dimension
         }
         plan.dimensions = found.sorted { $0.key < $1.key }.map(\.value)
+        try checkBindingCount(plan)
         for index in plan.sources.indices {
             for dimension in plan.dimensions {
                 let binding = try bind(dimension, plan.sources[index])
                 plan.sources[index].dimensions.append(binding)
             }
         }
+    }
+
+    /// Groups have one value for each name.
+    private func add(
+        _ dimension: PlannedDimension, to found: inout [Name: PlannedDimension]
+    ) throws(DatabaseError) {
+        let known = found.updateValue(dimension, forKey: Name(dimension.name))
+        guard let known, known.wantsField != dimension.wantsField else { return }
+        throw DatabaseError(
+            .usage,
+            "found the tag and the field \"\(dimension.name)\" in GROUP BY, which have one name in "
+                + "the answer; group by one of them",
+            offset: max(known.offset, dimension.offset))
     }
 
     private mutating func allTags(_ plan: SelectPlan) throws(DatabaseError) -> Set<Name> {

@@ -321,16 +321,3 @@ extension RowBlock {
         }
     }
 }
-
-extension ArraySlice {
-    /// The first index whose element satisfies a predicate that all later elements satisfy too.
-    func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
-        var low = startIndex
-        var high = endIndex
-        while low < high {
-            let middle = (low + high) / 2
-            if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}

@@ -137,18 +137,6 @@ extension SeriesCursor.Head {
     }
 }
 
-extension Range<Int> {
-    /// The first number that satisfies a predicate that all later numbers satisfy too.
-    fileprivate func partitioningIndex(_ isAtOrBehind: (Int) -> Bool) -> Int {
-        var (low, high) = (lowerBound, upperBound)
-        while low < high {
-            let middle = (low + high) / 2
-            if isAtOrBehind(middle) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}
-
 extension SegmentReader {
     /// Calls the body for each series in key order, with its rows, first and last time.
     func forEachSeries(

@@ -198,16 +198,3 @@ final class PresenceVector: Sendable {
         return rows
     }
 }
-
-extension Array {
-    /// The first index whose element satisfies a predicate that all later elements satisfy too.
-    func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}

@@ -46,6 +46,8 @@ private final class Databases {
         case sparseAttributes
         /// The same, each with a field of its own, too, and another value of the attribute `a`.
         case sparseRows
+        /// As many series of a row, each with an attribute of its own.
+        case attributePerSeries
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -54,15 +56,25 @@ private final class Databases {
         let database = try Database.open(
             "db", access: .readWrite, options: options, on: FaultyFileSystem())
         var batch = WriteBatch()
-        let person = ["id_participant": "p"]
-        func add(
-            _ experiment: String, _ tags: [String: String], _ time: Int,
-            _ fields: [String: FieldValue]
-        ) throws {
+        if shape == .tags { batch.settings.identity = .allTags }
+        try add(shape, count) { experiment, tags, time, fields in
             try batch.add(
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: Int64(time)),
                 fields: fields)
         }
+        _ = try database.write(batch)
+        if shape != .columnsInMemory, shape != .sparseSeriesInMemory { try database.flush() }
+        return database
+    }
+
+    private static func add(
+        _ shape: Shape, _ count: Int,
+        _ add: (
+            _ experiment: String, _ tags: [String: String], _ time: Int,
+            _ fields: [String: FieldValue]
+        ) throws -> Void
+    ) throws {
+        let person = ["id_participant": "p"]
         switch shape {
         case .columns, .columnsInMemory:
             let fields = (0..<count).map { ("f\($0)", FieldValue.float(Double($0))) }
@@ -103,16 +115,18 @@ private final class Databases {
                     "m", ["id_participant": "p", "a": "v\(row)"], row,
                     ["f\(row)": .float(1), "k": .integer(Int64(row))])
             }
+        case .attributePerSeries:
+            for row in 0..<count {
+                try add(
+                    "m", ["id_participant": "p\(row)", "a\(row)": "v"], row,
+                    ["f": .float(Double(row))])
+            }
         case .tags, .attributes:
             let tags = (0..<count).map { ("t\($0)", "v\($0)") } + [("id_participant", "p")]
-            if shape == .tags { batch.settings.identity = .allTags }
             for time in 0..<2 {
                 try add("m", Dictionary(uniqueKeysWithValues: tags), time, ["f": .float(1)])
             }
         }
-        _ = try database.write(batch)
-        if shape != .columnsInMemory, shape != .sparseSeriesInMemory { try database.flush() }
-        return database
     }
 
     struct Axis: CustomTestStringConvertible, Sendable {
@@ -232,7 +246,15 @@ private final class Databases {
         ].map { Axis(.sparseSeries, 250, $0) }
         + [Axis(.columns, 2000, "SELECT count(*) FROM (SELECT * FROM m)")]
         // From the count of columns on from which nobody looks at each pair.
-        + [Axis(.sparseSeries, 1000, "SELECT count(*) FROM (SELECT * FROM m)")]
+        + [
+            "SELECT count(*) FROM (SELECT * FROM m)",
+            "SELECT count(f1) FROM (SELECT *, previous(f1) FROM m)",
+        ].map { Axis(.sparseSeries, 1000, $0) }
+        + [
+            "SELECT f FROM m GROUP BY * SLIMIT 1", "SELECT count(f) FROM m GROUP BY * SLIMIT 1",
+            "SELECT count(f) FROM (SELECT f FROM m GROUP BY *)",
+            "SELECT count(f) FROM (SELECT f, previous(f) FROM m GROUP BY *)",
+        ].map { Axis(.attributePerSeries, 1000, $0) }
         + [
             "SHOW TAG VALUES WITH KEY =~ /./", "SHOW TAG KEYS", "SELECT * FROM m",
             "SELECT count(f) FROM m GROUP BY *",
@@ -246,6 +268,8 @@ private final class Databases {
         + [
             "SELECT count(*) FROM m GROUP BY a SLIMIT 1", "SELECT * FROM m GROUP BY a SLIMIT 1",
             "SELECT median(*) FROM m GROUP BY a SLIMIT 1",
+            "SELECT count(*) FROM m GROUP BY time(1ns) fill(none) LIMIT 1",
+            "SELECT derivative(*) FROM m LIMIT 1",
         ].map { Axis(.sparseRows, 500, $0) }
         + [
             "SELECT * FROM /./", "SELECT count(*) FROM /./", "SHOW FIELD KEYS", "SHOW FIELDS",

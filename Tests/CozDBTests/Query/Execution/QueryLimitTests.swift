@@ -165,20 +165,24 @@ private final class Stop: Sendable {
     @Test func `a cancelled task ends its query`() async throws {
         var options = options
         options.limits = QueryLimits()
-        let started = Stop(after: .max)
+        let task = Mutex<Task<QueryResult, any Error>?>(nil)
+        let started = Stop(after: 20)
         options.isCancelled = {
-            _ = started.isRaised; return false
+            if started.isRaised { task.withLock { $0?.cancel() } }
+            return false
         }
         let (database, watched) = (database, options)
-        let task = Task {
-            // More buckets than anybody waits for.
-            try await database.query(
-                "SELECT count(v) FROM m WHERE time >= 0s AND time < 9000000s GROUP BY time(1s)",
-                options: watched)
+        let running = task.withLock { task in
+            let running = Task {
+                // More buckets than anybody waits for.
+                try await database.query(
+                    "SELECT count(v) FROM m WHERE time >= 0s AND time < 9000000s GROUP BY time(1s)",
+                    options: watched)
+            }
+            task = running
+            return running
         }
-        while started.count < 20 { await Task.yield() }
-        task.cancel()
-        let error = await #expect(throws: DatabaseError.self) { _ = try await task.value }
+        let error = await #expect(throws: DatabaseError.self) { _ = try await running.value }
         #expect(error?.kind == .cancelled)
     }
 
@@ -211,6 +215,51 @@ private final class Stop: Sendable {
             }
         }
         #expect(codes.count == 10_005)
+    }
+}
+
+struct WideStatementTests {
+    @Test func `rows joined from calls count as memory, if they are wanted`() throws {
+        let database = try QueryGrowthTests.database(.sparseRows, 1000)
+        var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
+        query.limits = QueryLimits()
+        query.limits?.memorySizeBytesMax = 6 << 20
+        let statement = "SELECT cumulative_sum(*) FROM m"
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(statement, options: query)
+        }
+        #expect(error?.kind == .limitExceeded)
+        let first = try database.query(statement + " LIMIT 1", options: query).series[0]
+        #expect(first.rowCount == 1)
+        query.limits?.memorySizeBytesMax = 64 << 20
+        let all = try database.query(statement, options: query).series[0]
+        #expect(all.rowCount == 1000)
+        #expect(all.columns.map { $0.value(0) } == first.columns.map { $0.value(0) })
+    }
+
+    @Test func `names times experiments are limited before they are looked up`() throws {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        var batch = WriteBatch()
+        for number in 0..<2100 {
+            try batch.add(
+                experiment: "m\(number)", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: 1), fields: ["f\(number)": .integer(1)])
+        }
+        _ = try database.write(batch)
+        let query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query("SELECT * FROM /./ WHERE f1 = 1", options: query)
+        }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("in 2100 experiments") == true)
+        let named = try database.query("SELECT f1 FROM /./ WHERE f1 = 1", options: query)
+        #expect(named.series[0].rowCount == 1)
+        // One experiment may have many columns.
+        let one = try database.query("SELECT * FROM m7", options: query)
+        #expect(one.series[0].rowCount == 1)
     }
 }
 

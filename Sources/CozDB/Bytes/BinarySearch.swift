@@ -1,0 +1,23 @@
+// Binary search in collections that are in order.
+
+extension RandomAccessCollection where Index == Int {
+    /// Returns the first index whose element satisfies a predicate that all later elements satisfy
+    /// too; `endIndex` if none does.
+    func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
+        var low = startIndex
+        var high = endIndex
+        while low < high {
+            let middle = (low + high) / 2
+            if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+extension [Int] {
+    /// Returns whether the array, which is ascending, contains a number.
+    func binaryContains(_ number: Int) -> Bool {
+        let place = partitioningIndex { $0 >= number }
+        return place < count && self[place] == number
+    }
+}
