@@ -18,7 +18,7 @@ extension Database {
     /// write concurrently share a sync. Cancelling the task has no effect: a commit that was
     /// submitted completes.
     ///
-    /// - Throws: As the synchronous form; `limitExceeded` if more calls wait than
+    /// - Throws: As the synchronous form; `busy` if more calls wait than
     ///   `DatabaseOptions.waitingCallCountMax` allows. This applies to all `async` calls.
     public func write(_ batch: WriteBatch) async throws(DatabaseError) -> WriteReport {
         try await changes.run { () throws(DatabaseError) in try self.write(batch) }

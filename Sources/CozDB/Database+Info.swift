@@ -124,15 +124,14 @@ extension Database {
         var columns: [ColumnInfo] = []
         for column in view.schema.fields + view.schema.attributes {
             var info = ColumnInfo(column: column)
-            var bounds = (first: Int64.max, last: Int64.min)
+            var tally = ValueTally()
             for index in try byColumn.indices(column) {
-                let found = try view.valueCount(of: column.id, in: series[index], pool: pool)
-                info.count += found.count
-                bounds = (min(bounds.first, found.first), max(bounds.last, found.last))
+                tally.add(try view.valueCount(of: column.id, in: series[index], pool: pool))
             }
+            info.count = tally.count
             if info.count > 0 {
-                info.firstTime = Timestamp(nanoseconds: bounds.first)
-                info.lastTime = Timestamp(nanoseconds: bounds.last)
+                info.firstTime = Timestamp(nanoseconds: tally.first)
+                info.lastTime = Timestamp(nanoseconds: tally.last)
             }
             try addStorage(of: column, view, to: &info)
             columns.append(info)

@@ -60,7 +60,7 @@ public struct DatabaseSnapshot: Sendable {
 
     /// Starts a query that returns its rows in batches. See `QueryCursor`.
     ///
-    /// - Throws: `limitExceeded` if the system has no thread left.
+    /// - Throws: `busy` if the system has no thread left.
     public func cursor(
         _ text: String, options: QueryOptions? = nil
     ) throws(DatabaseError) -> QueryCursor {
@@ -85,7 +85,7 @@ extension Database {
     /// Starts a query that returns its rows in batches. See `QueryCursor`. It sees what was
     /// committed when the call began.
     ///
-    /// - Throws: As `snapshot`; `limitExceeded` if the system has no thread left. If the text does
+    /// - Throws: As `snapshot`; `busy` if the system has no thread left. If the text does
     ///   not parse, the cursor's first `next()` throws.
     public func cursor(
         _ text: String, options: QueryOptions? = nil

@@ -64,7 +64,7 @@ public final class QueryCursor: Sendable {
         }
         guard isStarted else {
             throw DatabaseError(
-                .limitExceeded,
+                .busy,
                 "cannot start a thread for the query: the system limit is reached; release "
                     + "cursors, or raise the limit")
         }

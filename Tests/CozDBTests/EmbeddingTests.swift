@@ -152,7 +152,7 @@ struct EmbeddingTests {
                 if error.kind != .cancelled { refused = error }
             }
         }
-        #expect(refused?.kind == .limitExceeded)
+        #expect(refused?.kind == .busy)
         #expect(refused?.message.contains("waitingCallCountMax") == true)
         gate.open()
         for call in calls { _ = try? await call.value }

@@ -28,7 +28,7 @@ enum ExitStatus: Int32 {
             case .locked: .locked
             case .damaged: .damaged
             case .io: .io
-            case .limitExceeded: .limitExceeded
+            case .limitExceeded, .busy: .limitExceeded
             case .cancelled: .interrupted
             }
     }

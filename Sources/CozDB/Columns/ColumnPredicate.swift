@@ -58,17 +58,17 @@ indirect enum RowPredicate: Sendable {
     case any([RowPredicate])
 
     /// The column predicates that every matching row satisfies.
-    var demands: [ColumnPredicate] {
+    var requiredPredicates: [ColumnPredicate] {
         switch self {
-        case .column(let demand): [demand]
-        case .all(let parts): parts.flatMap(\.demands)
+        case .column(let predicate): [predicate]
+        case .all(let parts): parts.flatMap(\.requiredPredicates)
         case .any: []
         }
     }
 
     var columns: [ColumnID] {
         switch self {
-        case .column(let demand): [demand.column]
+        case .column(let predicate): [predicate.column]
         case .all(let parts), .any(let parts): parts.flatMap(\.columns)
         }
     }

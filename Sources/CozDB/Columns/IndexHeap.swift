@@ -6,6 +6,8 @@ struct IndexHeap {
 
     var first: (key: Int64, index: Int)? { entries.first }
 
+    var count: Int { entries.count }
+
     mutating func push(_ index: Int, _ key: Int64) {
         var place = entries.count
         entries.append((key, index))

@@ -17,8 +17,11 @@ public struct DatabaseError: Error, Sendable {
         /// The operating system reported an error on a read, write or sync. After a failed write,
         /// nothing more is acknowledged until the database is opened again.
         case io
-        /// A limit was exceeded; the message names it.
+        /// A limit was exceeded; the message names it. The same call fails again.
         case limitExceeded
+        /// Too many calls wait, or the system has no thread for the call. Nothing was done; the
+        /// same call can succeed later.
+        case busy
         /// The caller cancelled the operation.
         case cancelled
         /// The database was closed before the call.

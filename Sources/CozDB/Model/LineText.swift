@@ -45,6 +45,19 @@ package enum LineText {
     }
 }
 
+extension SeriesKey {
+    /// The tags in line protocol syntax.
+    var tagText: String {
+        tags.map { LineText.escaped($0.name, ",= ") + "=" + LineText.escaped($0.value, ",= ") }
+            .joined(separator: ",")
+    }
+
+    /// An experiment and the tags in line protocol syntax.
+    func text(ofExperiment name: String) -> String {
+        LineText.escaped(name, ", ") + (tags.isEmpty ? "" : "," + tagText)
+    }
+}
+
 extension WriteBatch {
     /// Returns a cell as a value.
     func value(_ cell: BatchCell, _ type: FieldType) -> FieldValue {

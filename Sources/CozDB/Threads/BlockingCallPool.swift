@@ -44,7 +44,7 @@ final class BlockingCallPool: Sendable {
     ///     body still in the queue never runs. A running body should end soon; its result is
     ///     discarded.
     ///   - isLimited: Whether the call is refused if too many calls are waiting.
-    /// - Throws: What the body throws; `limitExceeded` if too many calls are waiting or the system
+    /// - Throws: What the body throws; `busy` if too many calls are waiting or the system
     ///   has no thread left.
     func run<Value: Sendable>(
         isCancellable: Bool = false, isLimited: Bool = true,
@@ -94,14 +94,14 @@ final class BlockingCallPool: Sendable {
             answer.give(
                 .failure(
                     DatabaseError(
-                        .limitExceeded,
+                        .busy,
                         "\(waitingCountMax) calls are already waiting (waitingCallCountMax); wait "
                             + "until some have returned")))
         }
     }
 
     private static let noThread = DatabaseError(
-        .limitExceeded,
+        .busy,
         "cannot start a thread: the system limit is reached; end some threads, or raise the limit")
 
     private func forget(_ number: Int) {

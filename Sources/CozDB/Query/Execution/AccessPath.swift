@@ -11,8 +11,6 @@ enum AccessPath {
     case filteredColumn(ExperimentView, Series, reference: Int)
     /// Scans the first value of several columns without assembling rows: coalesce().
     case firstValues(FirstValueColumns)
-    /// Takes all rows of a materialized subquery.
-    case subqueryRows(MaterializedSeries)
     /// Reads rows from an end, up to the first one with a value.
     case firstRow
     /// Reads each column from its ends, up to the first row that passes WHERE.
@@ -33,9 +31,6 @@ extension GroupAggregation {
             }
         }
         if let columns = firstValueColumns(input) { return .firstValues(columns) }
-        if case .materialized(let series) = input.origin, input.condition == nil, !hasComputed {
-            return .subqueryRows(series)
-        }
         if takesOneRow, input.hasUniqueTimes { return .firstRow }
         if takesEndsOnly, case .stored(let view, let series) = input.origin {
             return .endLookup(view, series)
@@ -45,8 +40,7 @@ extension GroupAggregation {
 
     /// Whether columns are scanned independently: WHERE does not filter rows.
     func isColumnScan(_ input: InputSeries) -> Bool {
-        guard case .stored = input.origin else { return false }
-        return input.condition == nil && !hasAuxiliary && !hasComputed
+        input.isStored && input.condition == nil && !hasAuxiliary && !assignments.hasComputed
     }
 
     /// Whether the answer is the first or last point, with other columns of its row.
@@ -59,7 +53,7 @@ extension GroupAggregation {
     /// Whether the calls need only first and last values of a few fields.
     var takesEndsOnly: Bool {
         collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
-            && demands.fields.allSatisfy(\.needsOnlyEnds) && !hasComputed
+            && assignments.fields.allSatisfy(\.needsOnlyEnds) && !assignments.hasComputed
     }
 
     /// Ends are looked up field by field. More fields than this are read in one pass, row by row.
@@ -73,14 +67,13 @@ extension GroupAggregation {
     ///
     /// - Parameter path: of the input; nil if rows are grouped one by one, which assembles them.
     func text(ofCall call: Int, _ path: AccessPath?, _ source: PlannedSource) -> String {
-        switch (place(of: call), path) {
+        switch (assignments.places[call], path) {
         case (.nowhere, _): "nothing to read"
         case (.field(let index), .columnScan(let view, _)): scanText(ofField: index, view, source)
         case (.collector, .columnScan): "from values, all kept in memory"
         case (_, .filteredScan): "from values of the rows that pass WHERE, by bitmap"
         case (_, .filteredColumn): "from values of one column, filtered while reading"
         case (_, .firstValues): "from values, the first of several columns"
-        case (_, .subqueryRows): AccessPath.subqueryText
         case (_, .firstRow): "from the first or last row of each series"
         case (_, .endLookup): "from the ends of each series"
         case (.field, .rowScan), (.field, nil): "from rows"
@@ -91,11 +84,11 @@ extension GroupAggregation {
     private func scanText(
         ofField index: Int, _ view: ExperimentView, _ source: PlannedSource
     ) -> String {
-        guard let column = source.bindings[reference(ofField: index)].field else {
+        guard let column = source.bindings[assignments.fields[index].reference].field else {
             return "nothing to read"
         }
         guard view.schema.columns[column].type == fields[index].type else { return "from values" }
-        if needsOnlyEnds(index) { return "from the ends of each series" }
+        if assignments.fields[index].needsOnlyEnds { return "from the ends of each series" }
         let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
         return takesSummaries
             ? "from block statistics if a block lies in one bucket, otherwise from values"
@@ -127,10 +120,9 @@ extension AccessPath {
         case .filteredScan: 1
         case .filteredColumn: 2
         case .firstValues: 3
-        case .subqueryRows: 4
-        case .firstRow: 5
-        case .endLookup: 6
-        case .rowScan: 7
+        case .firstRow: 4
+        case .endLookup: 5
+        case .rowScan: 6
         }
     }
 }

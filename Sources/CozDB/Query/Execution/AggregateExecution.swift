@@ -1,5 +1,5 @@
-// SELECT with calls: one accumulator per field and range. It is fed by column scans if WHERE does
-// not filter rows, otherwise by blocks of rows. Then come fill, transformations and columns.
+// SELECT with calls: the accumulators of one group. `AccessPath` says how the values of a series
+// reach them. Then come fill, transformations and columns.
 
 extension Executor {
     /// The points of each call of a group that is complete.
@@ -24,35 +24,16 @@ extension Executor {
     ) throws(DatabaseError) {
         var writer = RowWriter(plan, key, output)
         if lists.count == 1 {
-            try write(lists[0].times, inputs(plan, lists[0]), with: &writer)
+            try writer.write(times: lists[0].times, inputs(plan, lists[0]))
         } else {
             let share = MemoryReservation(counters.memory)
             let (times, vectors) = try joined(
                 plan, lists, rowCountMax: writer.rowsWanted, share)
-            try write(times, references(plan, PointList(times: times)) + vectors, with: &writer)
+            try writer.write(
+                times: times, references(plan, PointList(times: times)) + vectors)
         }
         try writer.finish()
     }
-
-    /// Writes rows in pieces, because a group may have millions of buckets.
-    private func write(
-        _ times: [Int64], _ vectors: [ResultVector], with writer: inout RowWriter
-    ) throws(DatabaseError) {
-        let width = max(writer.columnCount, vectors.count, 1)
-        let pieceRows = max(1, min(1 << 15, Executor.pieceCellCountMax / width))
-        for start in stride(from: 0, to: times.count, by: pieceRows) where !writer.isFull {
-            try counters.checkCancelled()
-            let rows = start..<min(start + pieceRows, times.count)
-            if rows.count == times.count {
-                try writer.write(times: times, vectors)
-            } else {
-                try writer.write(times: Array(times[rows]), vectors.map { $0.part(rows) })
-            }
-        }
-    }
-
-    /// The number of cells in one piece.
-    private static let pieceCellCountMax = 1 << 20
 
     /// Orders the points, fills empty buckets, and applies transformations.
     private func finished(
@@ -62,7 +43,7 @@ extension Executor {
         if let buckets = plan.buckets, let aggregate = call.aggregate, !aggregate.hasManyRows,
             aggregate != .integral, plan.fill != .none, let first = points.times.first
         {
-            let range = self.range(of: call, plan)
+            let range = plan.range(of: call)
             var lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
             // The first bucket of a subquery may start before the range.
             if !plan.isAscending { lower = min(lower, first) }
@@ -190,7 +171,7 @@ struct GroupAggregation {
     var fields: [FieldAccumulator] = []
     var collectors: [PointCollector] = []
     /// The accumulator or collector of each call.
-    let demands: CallAssignments
+    let assignments: CallAssignments
     let hasAuxiliary: Bool
     /// The memory of fields, collectors and the points made from them.
     let share: MemoryReservation
@@ -199,33 +180,21 @@ struct GroupAggregation {
     init(_ plan: SelectPlan, _ executor: Executor, extent: TimeRange? = nil) {
         self.plan = plan
         self.executor = executor
-        demands = executor.places(of: plan)
+        assignments = executor.assignments(of: plan)
         hasAuxiliary = !plan.auxiliary.isEmpty
         share = MemoryReservation(executor.counters.memory)
-        fields = demands.fields.map { field in
+        fields = assignments.fields.map { field in
             FieldAccumulator(
                 type: field.type, range: field.range, buckets: plan.buckets, needs: field.needs,
                 extent: extent)
         }
-        if demands.collectors.isEmpty { return }
+        if assignments.collectors.isEmpty { return }
         let auxiliaryTypes = plan.auxiliary.map { plan.references[$0].type }
-        collectors = demands.collectors.map { collector in
+        collectors = assignments.collectors.map { collector in
             PointCollector(
                 type: collector.type, auxiliaryTypes: auxiliaryTypes, range: collector.range)
         }
     }
-
-    /// The reference that a field reads.
-    func reference(ofField index: Int) -> Int { demands.fields[index].reference }
-
-    /// The reference that a collector reads.
-    func reference(ofCollector index: Int) -> Int { demands.collectors[index].reference }
-
-    /// Whether the calls need only the first or last value of a field.
-    func needsOnlyEnds(_ index: Int) -> Bool { demands.fields[index].needsOnlyEnds }
-
-    /// Whether the times of collected values matter.
-    var collectorsNeedTimes: Bool { demands.collectorsNeedTimes }
 
     // MARK: Input
 
@@ -238,7 +207,6 @@ struct GroupAggregation {
         case .filteredColumn(let view, let series, let reference):
             try scan(reference, view, series, input)
         case .firstValues(let columns): try scan(columns)
-        case .subqueryRows(let series): try add(series, input)
         case .firstRow: try addOneRow(input)
         case .endLookup(let view, let series): try addEnds(input, view, series)
         case .rowScan: try addRows(input)
@@ -247,37 +215,14 @@ struct GroupAggregation {
 
     private mutating func addRows(_ input: InputSeries) throws(DatabaseError) {
         var reader = BlockReader(
-            plan, input, driving: demands.arguments, in: executor.extended(plan), descending: false,
+            plan, input, driving: assignments.arguments, in: executor.extended(plan),
+            descending: false,
             counters: executor.counters)
         var block = Block()
         while try reader.next(into: &block) {
             try add(block, plan.sources[input.source], input.present)
         }
-        for index in demands.indices(of: input.present).fields { fields[index].endSeries() }
-    }
-
-    /// Adds the rows of a subquery's answer, all of which pass.
-    private mutating func add(
-        _ series: MaterializedSeries, _ input: InputSeries
-    ) throws(DatabaseError) {
-        try executor.counters.checkCancelled()
-        let source = plan.sources[input.source]
-        let count = series.times.count
-        var block = Block(times: series.times)
-        var tags = TagCache(input)
-        for (binding, reference) in zip(source.bindings, plan.references) {
-            var vector = ResultVector.nothing
-            switch binding {
-            case .output(let index): vector = series.columns[index]
-            case .tag(let name):
-                vector = .constant(
-                    plan.value(ofTag: tags.value(of: name), source), count: count)
-            case .column, .computed, .missing: vector = .constant(nil, count: count)
-            }
-            block.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)
-        }
-        try add(block, source)
-        endSeries()
+        for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
     }
 
     /// Resets to the initial state, but keeps the buffers.
@@ -287,9 +232,6 @@ struct GroupAggregation {
         share.release()
     }
 
-    /// The accumulator or collector of a call.
-    func place(of call: Int) -> CallAssignments.Place { demands.places[call] }
-
     /// Adds the first and last values of rows that pass the condition. Reads each field, and the
     /// columns of the condition, from the ends up to the first such row.
     private mutating func addEnds(
@@ -297,7 +239,7 @@ struct GroupAggregation {
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
         for index in fields.indices {
-            let reference = reference(ofField: index)
+            let reference = assignments.fields[index].reference
             guard let column = source.bindings[reference].field,
                 try view.mayHave(column, series)
             else { continue }
@@ -356,33 +298,26 @@ struct GroupAggregation {
         _ block: Block, _ source: PlannedSource, _ present: [Int]? = nil
     ) throws(DatabaseError) {
         let others = plan.auxiliary.map { block.references[$0] }
-        let indices = demands.indices(of: present)
+        let indices = assignments.indices(of: present)
         var grown = 0
-        for index in indices.fields where isField(reference(ofField: index), source) {
+        // A tag has no points, unless it is a column of a subquery.
+        for index in indices.fields where plan.isField(assignments.fields[index].reference, source)
+        {
             grown -= fields[index].sizeBytes
-            fields[index].add(times: block.times, block.references[reference(ofField: index)])
+            fields[index].add(
+                times: block.times, block.references[assignments.fields[index].reference])
             grown += fields[index].sizeBytes
         }
-        for index in indices.collectors where isField(reference(ofCollector: index), source) {
+        for index in indices.collectors
+        where plan.isField(assignments.collectors[index].reference, source) {
             grown -= collectors[index].sizeBytes
             collectors[index].add(
-                times: block.times, block.references[reference(ofCollector: index)], others)
+                times: block.times, block.references[assignments.collectors[index].reference],
+                others)
             grown += collectors[index].sizeBytes
         }
         try share.grow(grown)
     }
-
-    mutating func endSeries() {
-        for index in fields.indices { fields[index].endSeries() }
-    }
-
-    /// Aggregates apply to fields. A tag has no points, unless it is a column of a subquery.
-    private func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
-        plan.isField(reference, source)
-    }
-
-    /// Whether a call reads an expression over the columns of a row.
-    var hasComputed: Bool { demands.hasComputed }
 
     // MARK: Output
 
@@ -396,7 +331,7 @@ struct GroupAggregation {
         // A row that is not a single point gets the lower bound as its time.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
         let time: Int64? = plan.singleSelector ? nil : bound
-        switch (demands.places[call], planned.aggregate) {
+        switch (assignments.places[call], planned.aggregate) {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
             let points = fields[index].points(aggregate, time: time, age: age(planned))

@@ -2,22 +2,12 @@
 // references and have the plan's types; rows that fail WHERE are already removed.
 
 /// The materialized rows of a subquery's series, by ascending time.
-final class MaterializedSeries {
+struct MaterializedSeries {
     let name: String
     /// Tags without a value are left out: with thousands of dimensions, each series has few.
     let tags: [(name: String, value: String)]
     let times: [Int64]
     let columns: [ResultVector]
-
-    init(
-        name: String, tags: [(name: String, value: String)], times: [Int64],
-        columns: [ResultVector]
-    ) {
-        self.name = name
-        self.tags = tags
-        self.times = times
-        self.columns = columns
-    }
 }
 
 /// A series of a raw subquery, whose rows are computed while they are read.
@@ -95,6 +85,11 @@ struct InputSeries {
         case .derived(let series): series.input.name
         case .computed(let series): series.input.name
         }
+    }
+
+    /// Whether the rows come directly from an experiment.
+    var isStored: Bool {
+        if case .stored = origin { true } else { false }
     }
 
     /// The approximate number of stored rows.
@@ -270,8 +265,6 @@ struct BlockReader {
         case dimension(DimensionFunction)
     }
 
-    /// Creates a reader.
-    ///
     /// - Parameters:
     ///   - driving: ascending references of which a row must have at least one value; nil accepts
     ///     every row that has any of the columns.
@@ -497,16 +490,11 @@ struct BlockReader {
         }
     }
 
-    /// Whether the rows come directly from an experiment.
-    private var isStored: Bool {
-        if case .stored = input.origin { true } else { false }
-    }
-
     private func filter(_ block: inout Block) {
         var mask: [Bool]?
         if let condition = input.condition {
             let evaluator = Evaluator(
-                integersDivideToFloat: false, missing: isStored ? .isNothing : .isFalse)
+                integersDivideToFloat: false, missing: input.isStored ? .isNothing : .isFalse)
             mask = evaluator.mask(condition, block.references, count: block.count)
         }
         if !driving.isEmpty {

@@ -159,14 +159,7 @@ struct DeletePlanner {
         var matching: [Int64] = []
         var seen: [Int64] = []
         // The reader skips rows without any of these columns. All such rows have the same result.
-        let nothing = plan.references.indices.map { index -> ResultVector in
-            guard case .tag(let name) = plan.sources[input.source].bindings[index] else {
-                return .constant(nil, count: 1)
-            }
-            let value = input.tag(name)
-            return .constant(value.isEmpty ? nil : .string(value), count: 1)
-        }
-        let matchesEmptyRow = evaluator.mask(condition, nothing, count: 1)[0]
+        let matchesEmptyRow = condition.matchesEmptyRow(plan.references.count)
         while try reader.next(into: &block) {
             let mask = evaluator.mask(condition, block.references, count: block.count)
             for row in 0..<block.count where mask[row] { matching.append(block.times[row]) }

@@ -14,8 +14,7 @@ extension SinkOutput {
                 .integer(Int64(experiment.refusals)),
             ])
         }
-        try flush(&table)
-        if table.isBegun { try sink.endSeries() }
+        try end(&table)
     }
 
     /// Emits a preview: for each series a line for its rows, then one for each field that loses
@@ -48,51 +47,6 @@ extension SinkOutput {
                 if table.count >= 4096 { try flush(&table) }
             }
         }
-        try flush(&table)
-        if table.isBegun { try sink.endSeries() }
-    }
-
-    private func flush(_ table: inout ResultTable) throws(DatabaseError) {
-        guard table.count > 0 else { return }
-        if !table.isBegun { try sink.beginSeries(ResultSeries(name: "", columns: table.headers)) }
-        table.isBegun = true
-        try sink.rows(table.take())
-    }
-}
-
-/// A buffer of result rows for a sink.
-private struct ResultTable {
-    let headers: [ResultColumn]
-    var isBegun = false
-    private(set) var count = 0
-    private var builders: [VectorBuilder]
-
-    /// - Parameter columns: names and types; a nil type means a time.
-    init(_ columns: [(String, FieldType?)]) {
-        headers = columns.map {
-            ResultColumn(name: $0.0, type: $0.1 ?? .integer, isTime: $0.1 == nil)
-        }
-        builders = headers.map { VectorBuilder(type: $0.type) }
-    }
-
-    mutating func append(_ row: [FieldValue?]) {
-        for index in builders.indices { builders[index].append(row[index]) }
-        count += 1
-    }
-
-    mutating func take() -> ResultBatch {
-        defer {
-            builders = headers.map { VectorBuilder(type: $0.type) }
-            count = 0
-        }
-        return ResultBatch(columns: builders.map { $0.finished() }, count: count)
-    }
-}
-
-extension SeriesKey {
-    /// The tags in line protocol syntax.
-    fileprivate var tagText: String {
-        tags.map { LineText.escaped($0.name, ",= ") + "=" + LineText.escaped($0.value, ",= ") }
-            .joined(separator: ",")
+        try end(&table)
     }
 }

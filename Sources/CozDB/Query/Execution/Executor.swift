@@ -43,9 +43,9 @@ final class Executor {
     private static let searchedDimensionCountMax = 16
     private var knownDimensions: DimensionsByTag?
 
-    /// - Parameter places: the call places of the plan to run, if already computed.
-    init(options: QueryOptions, counters: ExecutionContext, places: CallAssignments? = nil) {
-        knownAssignments = places
+    /// - Parameter assignments: of the plan to run, if already computed.
+    init(options: QueryOptions, counters: ExecutionContext, assignments: CallAssignments? = nil) {
+        knownAssignments = assignments
         self.options = options
         self.counters = counters
         seriesShare = MemoryReservation(counters.memory)
@@ -136,7 +136,7 @@ final class Executor {
         let range = extended(plan)
         let hasLimit = plan.limits.seriesLimit != nil || plan.limits.seriesOffset != nil
         try view.forEachSeries(
-            in: hasLimit ? .all : range, prefix: prefix, counters, where: accepts
+            in: hasLimit ? .all : range, prefix: prefix, where: accepts
         ) { series throws(DatabaseError) in
             guard range.overlaps(first: series.firstTime, last: series.lastTime) else { return }
             var input = InputSeries(origin: .stored(view, series), source: index)
@@ -219,20 +219,18 @@ final class Executor {
     func extended(_ plan: SelectPlan) -> TimeRange {
         let seen = plan.seriesFunctions.reduce(plan.range) { $1.function.extended($0) }
         return plan.calls.reduce(seen) { range, call in
-            let own = self.range(of: call, plan)
+            let own = plan.range(of: call)
             return TimeRange(
                 lower: min(range.lower, own.lower), upper: max(range.upper, own.upper))
         }
     }
 
-    func range(of call: PlannedCall, _ plan: SelectPlan) -> TimeRange { plan.range(of: call) }
-
-    /// Returns the call places of a plan, computed once.
-    func places(of plan: SelectPlan) -> CallAssignments {
+    /// Returns the call assignments of a plan, computed once.
+    func assignments(of plan: SelectPlan) -> CallAssignments {
         if let knownAssignments, knownAssignments.plan === plan { return knownAssignments }
-        let places = CallAssignments(plan)
-        knownAssignments = places
-        return places
+        let assignments = CallAssignments(plan)
+        knownAssignments = assignments
+        return assignments
     }
 
     // MARK: Groups
@@ -344,13 +342,31 @@ struct RowWriter {
 
     var isFull: Bool { left == 0 }
 
-    var columnCount: Int { plan.columns.count }
-
     /// The number of rows still needed; readers can stop after them.
     var rowsWanted: Int { left > .max - skip ? .max : left + skip }
 
+    /// The maximum number of rows, and about the number of cells, in one piece.
+    private static let pieceRowCountMax = 1 << 15
+    private static let pieceCellCountMax = 1 << 20
+
+    /// Writes rows in pieces, because a group may have millions of buckets.
+    ///
     /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
+        let width = max(plan.columns.count, inputs.count, 1)
+        let rowCountMax = max(
+            1, min(RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / width))
+        guard times.count > rowCountMax else { return try writePiece(times: times, inputs) }
+        for start in stride(from: 0, to: times.count, by: rowCountMax) where !isFull {
+            try CancellationCheck.check()
+            let rows = start..<min(start + rowCountMax, times.count)
+            try writePiece(times: Array(times[rows]), inputs.map { $0.part(rows) })
+        }
+    }
+
+    private mutating func writePiece(
+        times: [Int64], _ inputs: [ResultVector]
+    ) throws(DatabaseError) {
         guard left > 0, times.count > skip else {
             skip -= min(skip, times.count)
             return
@@ -373,28 +389,6 @@ struct RowWriter {
         if isBegun { try output.endSeries() }
     }
 
-}
-
-extension ExperimentView {
-    /// Calls the body for each accepted series, checking for cancellation even if none is accepted.
-    func forEachSeries(
-        in range: TimeRange, prefix: [UInt8] = [], _ counters: ExecutionContext,
-        where accepts: ((SeriesKey) -> Bool)?,
-        _ body: (Series) throws(DatabaseError) -> Void
-    ) throws(DatabaseError) {
-        var count = 0
-        var isStopping = false
-        let watching = { (key: SeriesKey) -> Bool in
-            count += 1
-            if count % 256 == 0, counters.isStopping { isStopping = true }
-            return isStopping || accepts?(key) ?? true
-        }
-        try forEachSeries(in: range, prefix: prefix, where: watching) {
-            series throws(DatabaseError) in
-            if isStopping { throw DatabaseError(.cancelled, "the query was cancelled") }
-            try body(series)
-        }
-    }
 }
 
 extension Evaluation {

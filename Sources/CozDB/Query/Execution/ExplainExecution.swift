@@ -43,7 +43,9 @@ struct ExplainExecution {
         defer { counters.value.execute += clock.now - planned }
         try explain(plan, depth: 0)
         if let analyzed, let returned { append(analyzed.total, returned) }
-        try output.emit(lines: lines, name: analyze ? "EXPLAIN ANALYZE" : "QUERY PLAN")
+        var table = ResultTable([(analyze ? "EXPLAIN ANALYZE" : "QUERY PLAN", .string)])
+        for line in lines { table.append([.string(line)]) }
+        try output.end(&table)
     }
 
     // MARK: One SELECT
@@ -60,7 +62,8 @@ struct ExplainExecution {
         }
         var sources: [SourceInputs] = []
         for index in plan.sources.indices {
-            sources.append(SourceInputs(index, try executor.storedInputs(plan, index)))
+            sources.append(
+                SourceInputs(index: index, inputs: try executor.storedInputs(plan, index)))
         }
         if !plan.dimensions.isEmpty { lines.append(line("groups: " + groups(plan, sources))) }
         if plan.isRaw {
@@ -120,11 +123,6 @@ struct ExplainExecution {
     private struct SourceInputs {
         let index: Int
         let inputs: [InputSeries]
-
-        init(_ index: Int, _ inputs: [InputSeries]) {
-            self.index = index
-            self.inputs = inputs
-        }
     }
 
     private mutating func explain(
@@ -165,11 +163,11 @@ struct ExplainExecution {
         if let condition = planned.condition {
             lines.append(indent + "condition: " + left(of: condition, source.inputs, plan))
             let test = condition.storageCondition(plan, planned, view.schema).test
-            let demands = (test?.demands ?? []).filter(\.usesStatistics).map {
+            let predicates = (test?.requiredPredicates ?? []).filter(\.usesStatistics).map {
                 view.schema.columns[$0.column].name
             }
-            if !demands.isEmpty {
-                let names = Set(demands).sorted().map { Reference(name: $0).text }
+            if !predicates.isEmpty {
+                let names = Set(predicates).sorted().map { Reference(name: $0).text }
                 lines.append(
                     indent + "skips blocks by statistics of: " + names.joined(separator: ", "))
             }

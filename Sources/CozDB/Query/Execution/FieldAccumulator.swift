@@ -308,12 +308,8 @@ struct FieldAccumulator {
         }
         // The bucket is usually the next one of earlier series; otherwise search for it.
         if current + 1 < sortedCount, sums[current + 1].start == start { return current + 1 }
-        var (lower, upper) = (0, sortedCount)
-        while lower < upper {
-            let middle = (lower + upper) / 2
-            if sums[middle].start < start { lower = middle + 1 } else { upper = middle }
-        }
-        if lower < sortedCount, sums[lower].start == start { return lower }
+        let place = sums[..<sortedCount].partitioningIndex { $0.start >= start }
+        if place < sortedCount, sums[place].start == start { return place }
         return append(start)
     }
 

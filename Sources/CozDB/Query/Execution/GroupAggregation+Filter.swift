@@ -7,7 +7,7 @@ extension GroupAggregation {
         _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowPredicate
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        let own = demands.indices(of: input.present)
+        let own = assignments.indices(of: input.present)
         let ranges =
             own.fields.map { fields[$0].range } + own.collectors.map { collectors[$0].range }
         guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),
@@ -19,7 +19,7 @@ extension GroupAggregation {
             try executor.counters.checkCancelled()
             var grown = 0
             for index in own.fields {
-                guard let column = source.bindings[reference(ofField: index)].field else {
+                guard let column = source.bindings[assignments.fields[index].reference].field else {
                     continue
                 }
                 grown -= fields[index].sizeBytes
@@ -27,13 +27,14 @@ extension GroupAggregation {
                 grown += fields[index].sizeBytes
             }
             for index in own.collectors {
-                guard let column = source.bindings[reference(ofCollector: index)].field else {
+                guard let column = source.bindings[assignments.collectors[index].reference].field
+                else {
                     continue
                 }
                 let slice = try rows.slice(column, view, withTimes: true)
                 try executor.counters.read(slice, source.number)
                 var vector = ResultVector(slice)
-                let type = plan.references[reference(ofCollector: index)].type
+                let type = plan.references[assignments.collectors[index].reference].type
                 if let type { vector = vector.cast(to: type) }
                 grown -= collectors[index].sizeBytes
                 collectors[index].add(times: slice.times, vector, [])
@@ -47,7 +48,7 @@ extension GroupAggregation {
     /// The condition as a predicate on stored rows; nil if storage cannot evaluate it exactly, or
     /// if the calls need more than values of columns.
     func rowTest(_ input: InputSeries, _ view: ExperimentView) -> RowPredicate? {
-        guard let condition = input.condition, !hasAuxiliary, !hasComputed,
+        guard let condition = input.condition, !hasAuxiliary, !assignments.hasComputed,
             !takesEndsOnly || filteredColumn(input) != nil
         else { return nil }
         let filter = condition.storageCondition(plan, plan.sources[input.source], view.schema)
@@ -58,8 +59,8 @@ extension GroupAggregation {
         _ own: CallAssignments.Indices, _ source: PlannedSource
     ) -> [ColumnID] {
         let references =
-            own.fields.map { reference(ofField: $0) }
-            + own.collectors.map { reference(ofCollector: $0) }
+            own.fields.map { assignments.fields[$0].reference }
+            + own.collectors.map { assignments.collectors[$0].reference }
         return references.compactMap { source.bindings[$0].field }
     }
 

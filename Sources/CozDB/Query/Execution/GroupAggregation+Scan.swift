@@ -24,20 +24,22 @@ extension GroupAggregation {
     mutating func scan(
         _ view: ExperimentView, _ series: Series, _ source: PlannedSource, _ present: [Int]?
     ) throws(DatabaseError) {
-        let own = demands.indices(of: present)
+        let own = assignments.indices(of: present)
         for index in own.fields {
-            guard let column = source.bindings[reference(ofField: index)].field else { continue }
+            guard let column = source.bindings[assignments.fields[index].reference].field else {
+                continue
+            }
             let counts = executor.counters.reads(source.number)
             if try addEnds(index, view, column, series, counts) { continue }
             if try addCount(index, view, column, series, counts) { continue }
             try scan(index, view, column, series, source.number)
         }
         for index in own.collectors {
-            let reference = reference(ofCollector: index)
+            let reference = assignments.collectors[index].reference
             guard let column = source.bindings[reference].field
             else { continue }
             var collector = collectors[index]
-            let needsTimes = collectorsNeedTimes
+            let needsTimes = assignments.collectorsNeedTimes
             collectors[index] = collector.emptied
             defer { collectors[index] = collector }
             let type = plan.references[reference].type
@@ -135,7 +137,9 @@ extension GroupAggregation {
         _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
         let needs = fields[index].needs
-        guard needsOnlyEnds(index), view.schema.columns[column].type == fields[index].type else {
+        guard assignments.fields[index].needsOnlyEnds,
+            view.schema.columns[column].type == fields[index].type
+        else {
             return false
         }
         try executor.counters.checkCancelled()
@@ -174,10 +178,10 @@ extension GroupAggregation {
     /// The one reference that all calls and the condition use; nil if there are several.
     func filteredColumn(_ input: InputSeries) -> Int? {
         guard case .stored = input.origin, let condition = input.condition, !hasAuxiliary,
-            !hasComputed, collectors.isEmpty, !fields.isEmpty,
-            case let reference = reference(ofField: 0),
-            fields.indices.allSatisfy({ self.reference(ofField: $0) == reference }),
-            condition.reads(only: reference), !condition.readsTimes,
+            !assignments.hasComputed, collectors.isEmpty, !fields.isEmpty,
+            case let reference = assignments.fields[0].reference,
+            fields.indices.allSatisfy({ assignments.fields[$0].reference == reference }),
+            condition.referencesRead.isSubset(of: [reference]), !condition.readsTimes,
             plan.sources[input.source].bindings[reference].field != nil
         else { return nil }
         return reference
@@ -201,7 +205,8 @@ extension GroupAggregation {
         let range = fields.reduce(fields[0].range) { $0.union($1.range) }
         try view.scan(
             column, of: series, in: range,
-            demands: condition.storageCondition(plan, source, view.schema).test?.demands ?? [],
+            predicates: condition.storageCondition(plan, source, view.schema).test?
+                .requiredPredicates ?? [],
             counts: counters.reads(source.number), pool: counters.columns,
             shape: fields.allSatisfy { $0.takesUntimed && $0.range == range }
                 ? .untimed : .timed,
@@ -237,7 +242,7 @@ extension GroupAggregation {
         var found = FirstValueColumns(
             view: view, series: series, source: source.number,
             range: own === plan ? .all : own.range)
-        for index in demands.indices(of: input.present).fields {
+        for index in assignments.indices(of: input.present).fields {
             guard let evaluation = evaluation(ofField: index, input),
                 let columns = evaluation.firstValueColumns(
                     own, source, view.schema, type: fields[index].type)
@@ -251,7 +256,7 @@ extension GroupAggregation {
 
     /// The expression of a field, over columns of its own series or of the subquery's.
     private func evaluation(ofField index: Int, _ input: InputSeries) -> Evaluation? {
-        let reference = reference(ofField: index)
+        let reference = assignments.fields[index].reference
         switch (input.origin, plan.references[reference].computation) {
         case (.stored, .row(let evaluation)?): return evaluation
         case (.derived(let inner), nil):
@@ -309,22 +314,6 @@ extension Evaluation {
             columns.append(column)
         }
         return columns
-    }
-
-    fileprivate var isColumn: Bool {
-        if case .column = self { true } else { false }
-    }
-
-    /// Whether it depends on the time of the row.
-    fileprivate var readsTimes: Bool {
-        switch self {
-        case .delay: true
-        case .column, .call, .seriesTag, .constant: false
-        case .binary(_, let left, let right): left.readsTimes || right.readsTimes
-        case .math(_, let arguments): arguments.contains { $0.readsTimes }
-        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _):
-            inner.readsTimes
-        }
     }
 }
 

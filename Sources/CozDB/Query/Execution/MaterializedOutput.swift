@@ -11,18 +11,11 @@ final class MaterializedOutput: SeriesOutput {
     private var series: [MaterializedSeries] = []
     private var name = ""
     private var tags: [(name: String, value: String)] = []
-    private var times: [Int64] = []
-    /// The first rows of a series, usually all of them. Further rows move them to the builders.
-    /// Unused if there are strings, which would keep the string table of a whole block alive.
-    private var columns: [ResultVector] = []
-    private var nothing = ResultVector.constant(nil, count: 0)
-    private let hasStrings: Bool
-    private var builders: [VectorBuilder] = []
+    private var rows = SparseRows()
 
     init(_ plan: SelectPlan, _ options: QueryOptions, _ counters: ExecutionContext) {
         self.plan = plan
         self.counters = counters
-        hasStrings = plan.columns.contains { $0.type == .string }
         rowCountMax = options.rowCountMax
         share = MemoryReservation(counters.memory)
     }
@@ -30,67 +23,37 @@ final class MaterializedOutput: SeriesOutput {
     func beginSeries(_ key: GroupKey) {
         name = key.name.text
         tags = key.presentTags(plan)
-        times = []
-        columns = []
-        builders = []
+        rows = SparseRows()
     }
 
-    func rows(times newTimes: [Int64], columns: [ResultVector]) throws(DatabaseError) {
-        rowCount += newTimes.count
+    func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError) {
+        rowCount += times.count
         guard rowCount <= rowCountMax else {
             throw DatabaseError(
                 .limitExceeded,
                 "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
-        if times.isEmpty, !hasStrings {
-            (times, self.columns) = (newTimes, columns.map(shared))
-        } else {
-            times += newTimes
-            append(columns)
-        }
+        let present = columns.indices.filter { columns[$0].isPresent.contains(true) }
+        rows.add(times, columns, present) { plan.columns[$0].type }
         try share.resize(to: sizeBytes + heldBytes)
         try counters.checkCancelled()
     }
 
-    private func append(_ columns: [ResultVector]) {
-        if builders.isEmpty {
-            builders = plan.columns.map { VectorBuilder(type: $0.type) }
-            for (index, column) in self.columns.enumerated() { builders[index].append(column) }
-            self.columns = []
-        }
-        for index in builders.indices { builders[index].append(columns[index]) }
-    }
-
-    /// Returns the column, or one that all columns without a value share: of very many series and
-    /// columns most have none.
-    private func shared(_ column: ResultVector) -> ResultVector {
-        if column.isPresent.contains(true) { return column }
-        if nothing.count != column.count || nothing.type != column.type {
-            nothing = .constant(nil, count: column.count)
-            nothing.type = column.type
-        }
-        return nothing
-    }
-
-    /// The size of the current series, without strings that belong to the source of the rows.
+    /// The size of the current series.
     private var heldBytes: Int {
-        let own = columns.reduce(0) { sum, column in
-            sum + MemoryLayout<ResultVector>.stride
-                + (column.isPresent.contains(true) ? 100 + 9 * column.count : 0)
-        }
-        return builders.reduce(times.count * 8 + 200 + own) {
-            $0 + MemoryLayout<ResultVector>.stride + $1.sizeBytes
-        }
+        rows.sizeBytes + 200 + plan.columns.count * MemoryLayout<ResultVector>.stride
     }
 
     func endSeries() throws(DatabaseError) {
         sizeBytes += heldBytes
-        let columns = builders.isEmpty ? columns : builders.map { shared($0.finished()) }
-        series.append(
-            MaterializedSeries(
-                name: name, tags: tags, times: plan.isAscending ? times : times.reversed(),
-                columns: plan.isAscending ? columns : columns.map(\.reversed)))
+        var times = rows.times
+        var columns = rows.columns(plan.columns.count)
+        if !plan.isAscending {
+            times.reverse()
+            columns = columns.map { $0.type == nil ? $0 : $0.reversed }
+        }
+        series.append(MaterializedSeries(name: name, tags: tags, times: times, columns: columns))
     }
 
     func finished() -> [MaterializedSeries] { series }

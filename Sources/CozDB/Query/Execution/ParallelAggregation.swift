@@ -79,23 +79,23 @@ private final class AggregationRound: @unchecked Sendable {
     /// The units of a round. Together with the next round, this bounds memory.
     private static let unitCountMax = 32
     /// The maximum number of consecutive units that a thread takes at once; neighbors share blocks.
-    private static let shareUnitCountMax = 4
-    /// The minimum number of shares, so that cores finish at about the same time.
-    private static let shareCountMin = 12
+    private static let taskUnitCountMax = 4
+    /// The minimum number of tasks, so that cores finish at about the same time.
+    private static let taskCountMin = 12
 
     let groups: ArraySlice<InputGroup>
     private(set) var units: [AggregationUnit] = []
-    /// The counters of each share of the units.
+    /// The counters of each task.
     private(set) var counters: [ExecutionContext] = []
     private let executor: Executor
-    private let places: CallAssignments
-    private let shareUnitCount: Int
+    private let assignments: CallAssignments
+    private let taskUnitCount: Int
     private let isParallel: Bool
     private var isStarted = false
-    /// The number of unfinished shares. The thread that finishes the last one sets `isDone`.
+    /// The number of unfinished tasks. The thread that finishes the last one sets `isDone`.
     private let left: Atomic<Int>
     private let isDone: Monitor<Bool>
-    private let nextShare = Atomic(0)
+    private let nextTask = Atomic(0)
 
     /// Takes the first groups of the list; nil if it is empty.
     ///
@@ -115,70 +115,71 @@ private final class AggregationRound: @unchecked Sendable {
         let work = units.reduce(0) { $0 + $1.valueCount(weights) }
         isParallel = units.count > 1 && work >= AggregationRound.parallelValueCountMin
         let shared = min(
-            units.count / AggregationRound.shareCountMin, AggregationRound.shareUnitCountMax)
-        shareUnitCount = isParallel ? max(1, shared) : units.count
-        let shareCount = (units.count + shareUnitCount - 1) / shareUnitCount
-        counters = (0..<shareCount).map { _ in executor.counters.emptied }
-        left = Atomic(shareCount)
-        isDone = Monitor(shareCount == 0)
-        places = executor.places(of: plan)
+            units.count / AggregationRound.taskCountMin, AggregationRound.taskUnitCountMax)
+        taskUnitCount = isParallel ? max(1, shared) : units.count
+        let taskCount = (units.count + taskUnitCount - 1) / taskUnitCount
+        counters = (0..<taskCount).map { _ in executor.counters.emptied }
+        left = Atomic(taskCount)
+        isDone = Monitor(taskCount == 0)
+        assignments = executor.assignments(of: plan)
     }
 
     /// Starts the work in the background if there is enough for other threads.
     func start() {
         if isStarted { return }
         isStarted = true
-        if isParallel { Cores.offer(counters.count - 1) { self.runShares() } }
+        if isParallel { Cores.offer(counters.count - 1) { self.runTasks() } }
     }
 
-    /// Skips the shares that have not started and waits for the others.
+    /// Skips the tasks that have not started and waits for the others.
     func stop() {
         guard isStarted else { return }
-        while takeShare() != nil { finishShare() }
+        while takeTask() != nil { finishTask() }
         waitUntilDone()
     }
 
-    /// Runs shares and waits for the others. No other thread is required.
+    /// Runs tasks and waits for the others. No other thread is required.
     func wait() {
         start()
-        runShares()
+        runTasks()
         waitUntilDone()
     }
 
-    private func runShares() {
-        while let share = takeShare() {
-            run(share: share)
-            finishShare()
+    private func runTasks() {
+        while let task = takeTask() {
+            run(task)
+            finishTask()
         }
     }
 
-    private func finishShare() {
+    private func finishTask() {
         let left = left.subtract(1, ordering: .acquiringAndReleasing).newValue
         if left == 0 { isDone.withLock { $0 = true } }
     }
 
     private func waitUntilDone() { isDone.withLock(when: { $0 }) { _ in } }
 
-    private func takeShare() -> Int? {
-        let share = nextShare.add(1, ordering: .relaxed).oldValue
-        return share < counters.count ? share : nil
+    private func takeTask() -> Int? {
+        let task = nextTask.add(1, ordering: .relaxed).oldValue
+        return task < counters.count ? task : nil
     }
 
-    private func run(share: Int) {
+    private func run(_ task: Int) {
         let own = Executor(
-            options: executor.options, counters: counters[share], places: places)
-        let first = share * shareUnitCount
+            options: executor.options, counters: counters[task],
+            assignments: assignments)
+        let first = task * taskUnitCount
         CancellationCheck.$current.withValue(own.counters.stop) {
             var spare: GroupAggregation?
-            for unit in units[first..<min(first + shareUnitCount, units.count)] {
+            for unit in units[first..<min(first + taskUnitCount, units.count)] {
                 unit.run(own, &spare)
             }
         }
     }
 }
 
-/// A unit of work: some series of one group. The division depends only on the number of series, so
-/// float sums are identical on every machine.
+/// A unit of work: some series of one group. The division depends only on the statement and the
+/// data, so float sums are identical on every machine.
 ///
 /// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
 private final class AggregationUnit: @unchecked Sendable {

@@ -35,19 +35,15 @@ struct RowMerge {
         }
     }
 
-    private struct Head {
-        /// The time of the next row. Before the series is opened, a bound that no row precedes.
-        var time: Int64
-        var open: OpenSeries?
-    }
-
     private let plan: SelectPlan
     private let inputs: [InputSeries]
     private let range: TimeRange
     private let counters: ExecutionContext
-    private var heads: [Head] = []
-    /// A binary heap of indexes into `heads`; the series with the next row is first.
-    private var heap: [Int] = []
+    /// The open reader of each series.
+    private var open: [OpenSeries?]
+    /// The series by the time of their next row; before a series is opened, by a bound that no row
+    /// precedes. In descending order, times and indexes are inverted.
+    private var heap = IndexHeap()
     private let blockRows: Int
 
     init(
@@ -59,16 +55,21 @@ struct RowMerge {
         self.range = range
         self.counters = counters
         blockRows = min(BlockReader.rowCountMax(plan, counters), max(rowsWanted, 1))
-        heads = inputs.map { Head(time: $0.nearestTime(range, ascending: plan.isAscending)) }
-        heap = Array(heads.indices)
-        for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }
+        open = Array(repeating: nil, count: inputs.count)
+        for (index, input) in inputs.enumerated() {
+            push(index, input.nearestTime(range, ascending: plan.isAscending))
+        }
+    }
+
+    private mutating func push(_ index: Int, _ time: Int64) {
+        heap.push(plan.isAscending ? index : ~index, plan.isAscending ? time : ~time)
     }
 
     mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
         guard let first = try openFirst() else { return false }
         if heap.count == 1 {
             // Blocks of the last remaining series pass through unchanged.
-            let head = first.open
+            let head = first.series
             block = head.row == 0 ? head.block : RowMerge.rest(head.block, from: head.row)
             try refill(first.index, head)
             return true
@@ -76,7 +77,7 @@ struct RowMerge {
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
         while times.count < blockRows, let (top, head) = try openFirst() {
-            times.append(heads[top].time)
+            times.append(head.block.times[head.row])
             for index in builders.indices {
                 builders[index].append(head.block.references[index], row: head.row)
             }
@@ -84,8 +85,8 @@ struct RowMerge {
             if head.row == head.block.count {
                 try refill(top, head)
             } else {
-                heads[top].time = head.block.times[head.row]
-                sink(0)
+                heap.removeFirst()
+                push(top, head.block.times[head.row])
             }
         }
         block = Block(times: times, references: builders.map { $0.finished() })
@@ -94,31 +95,25 @@ struct RowMerge {
 
     /// Returns the series with the next row. Series are opened only here, so of a million series
     /// with one row each, only one is open at a time.
-    private mutating func openFirst() throws(DatabaseError) -> (index: Int, open: OpenSeries)? {
+    private mutating func openFirst() throws(DatabaseError) -> (index: Int, series: OpenSeries)? {
         while let first = heap.first {
-            if let open = heads[first].open { return (first, open) }
+            let index = plan.isAscending ? first.index : ~first.index
+            if let series = open[index] { return (index, series) }
             let reader = BlockReader(
-                plan, inputs[first], driving: plan.auxiliary, in: range,
+                plan, inputs[index], driving: plan.auxiliary, in: range,
                 descending: !plan.isAscending, blockRows: blockRows, counters: counters)
-            try refill(first, OpenSeries(reader))
+            try refill(index, OpenSeries(reader))
         }
         return nil
     }
 
     /// Reads the next block of the first series in the heap.
-    private mutating func refill(_ first: Int, _ open: OpenSeries) throws(DatabaseError) {
-        open.row = 0
-        if try open.reader.next(into: &open.block) {
-            heads[first].open = open
-            heads[first].time = open.block.times[0]
-            sink(0)
-            return
-        }
-        heads[first].open = nil
-        let last = heap.removeLast()
-        guard !heap.isEmpty else { return }
-        heap[0] = last
-        sink(0)
+    private mutating func refill(_ index: Int, _ series: OpenSeries) throws(DatabaseError) {
+        series.row = 0
+        heap.removeFirst()
+        let hasRows = try series.reader.next(into: &series.block)
+        open[index] = hasRows ? series : nil
+        if hasRows { push(index, series.block.times[0]) }
     }
 
     private static func rest(_ block: Block, from row: Int) -> Block {
@@ -126,25 +121,5 @@ struct RowMerge {
         return Block(
             times: Array(block.times[row...]),
             references: block.references.map { $0.filtered(rows) })
-    }
-
-    private func precedes(_ left: Int, _ right: Int) -> Bool {
-        let (a, b) = (heads[left].time, heads[right].time)
-        if plan.isAscending { return a == b ? left < right : a < b }
-        return a == b ? left > right : a > b
-    }
-
-    private mutating func sink(_ start: Int) {
-        var parent = start
-        while true {
-            var smallest = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && precedes(heap[child], heap[smallest]) {
-                smallest = child
-            }
-            if smallest == parent { return }
-            heap.swapAt(parent, smallest)
-            parent = smallest
-        }
     }
 }

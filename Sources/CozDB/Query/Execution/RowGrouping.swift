@@ -42,14 +42,13 @@ extension Executor {
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
         var met = GroupTable<SparseRows>(self)
-        let share = MemoryReservation(counters.memory)
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try forEachGroup(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
                 key, part, present throws(DatabaseError) in
-                let place = try met.place(of: key, sizeBytes: 200) { SparseRows(plan) }
+                let place = try met.place(of: key, sizeBytes: 200) { SparseRows() }
                 let before = met.groups[place].sizeBytes
-                met.groups[place].add(part, present)
-                try share.grow(met.groups[place].sizeBytes - before)
+                met.groups[place].add(part, present, plan)
+                try met.share.grow(met.groups[place].sizeBytes - before)
             }
         }
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
@@ -57,7 +56,8 @@ extension Executor {
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
-                times: order.map { times[$0] }, met.groups[place].references(order))
+                times: order.map { times[$0] },
+                met.groups[place].columns(plan.references.count, order))
             try writer.finish()
         }
     }
@@ -114,10 +114,10 @@ private struct SparseAggregation {
     mutating func add(
         _ rows: Block, _ source: PlannedSource, _ present: [Int], _ empty: GroupAggregation
     ) throws(DatabaseError) {
-        let indices = empty.demands.indices(of: present)
+        let indices = empty.assignments.indices(of: present)
         var grown = 0
         for index in indices.fields {
-            let reference = empty.reference(ofField: index)
+            let reference = empty.assignments.fields[index].reference
             guard empty.plan.isField(reference, source) else { continue }
             grown -= fields[index].map(SparseAggregation.sizeBytes) ?? 0
             fields[index, default: empty.fields[index]].add(
@@ -127,7 +127,7 @@ private struct SparseAggregation {
         let others =
             indices.collectors.isEmpty ? [] : empty.plan.auxiliary.map { rows.references[$0] }
         for index in indices.collectors {
-            let reference = empty.reference(ofCollector: index)
+            let reference = empty.assignments.collectors[index].reference
             guard empty.plan.isField(reference, source) else { continue }
             grown -= collectors[index].map(SparseAggregation.sizeBytes) ?? 0
             collectors[index, default: empty.collectors[index]].add(
@@ -163,12 +163,13 @@ private struct SparseAggregation {
 }
 
 /// Groups in the order of their first row.
-private struct GroupTable<Group> {
+struct GroupTable<Group> {
     private(set) var keys: [GroupKey] = []
     var groups: [Group] = []
     private var places: [GroupKey: Int] = [:]
     private let executor: Executor
-    private let share: MemoryReservation
+    /// The memory of the groups.
+    let share: MemoryReservation
 
     init(_ executor: Executor) {
         self.executor = executor

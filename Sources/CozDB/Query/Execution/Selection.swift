@@ -238,25 +238,24 @@ struct Selection {
         func wins(_ left: Int, _ right: Int) -> Bool {
             isTop ? exceeds(points, left, right) : precedes(points, left, right)
         }
-        var candidates = Array(rows)
+        /// The best row of each key.
+        func best<Key: Hashable>(_ key: (Int) -> Key) -> [Int] {
+            var bestByKey: [Key: Int] = [:]
+            for row in rows {
+                if isStopping(row) { break }
+                let key = key(row)
+                if let best = bestByKey[key], !wins(row, best) { continue }
+                bestByKey[key] = row
+            }
+            return bestByKey.values.sorted()
+        }
+        let candidates: [Int]
         if let codes = distinguishingCodes(points) {
-            var bestByCode: [UInt64?: Int] = [:]
-            for row in rows {
-                if isStopping(row) { break }
-                let code = codes.isPresent[row] ? codes.bits[row] : nil
-                if let best = bestByCode[code], !wins(row, best) { continue }
-                bestByCode[code] = row
-            }
-            candidates = bestByCode.values.sorted()
+            candidates = best { codes.isPresent[$0] ? codes.bits[$0] : nil }
         } else if !distinguishing.isEmpty {
-            var bestByTags: [[FieldValue?]: Int] = [:]
-            for row in rows {
-                if isStopping(row) { break }
-                let key = distinguishing.map { points.auxiliary[$0].value(row) }
-                if let best = bestByTags[key], !wins(row, best) { continue }
-                bestByTags[key] = row
-            }
-            candidates = bestByTags.values.sorted()
+            candidates = best { row in distinguishing.map { points.auxiliary[$0].value(row) } }
+        } else {
+            candidates = Array(rows)
         }
         let ordered = candidates.sortedUnlessCancelled {
             wins($0, $1) || (!wins($1, $0) && $0 < $1)

@@ -33,11 +33,6 @@ struct SeriesExecution {
         return block
     }
 
-    /// Whether the series can be read by time range. A subquery's series is read whole.
-    private var isStored: Bool {
-        if case .stored = input.origin { true } else { false }
-    }
-
     // MARK: Rows of the range
 
     private func main(
@@ -47,8 +42,9 @@ struct SeriesExecution {
         if !own.contains(where: \.isVotes), windows.isEmpty {
             driving.formUnion(auxiliary.filter { !plan.isOfSeries($0) })
         }
+        // A subquery's series cannot be read by time range.
         var reader = BlockReader(
-            plan, input, driving: driving.sorted(), in: isStored ? plan.range : .all,
+            plan, input, driving: driving.sorted(), in: input.isStored ? plan.range : .all,
             descending: false, counters: counters)
         return try collected(&reader)
     }
@@ -60,18 +56,18 @@ struct SeriesExecution {
     }
 
     private func collected(_ reader: inout BlockReader) throws(DatabaseError) -> Block {
-        var rows = SparseRows(plan)
+        var rows = SparseRows()
         var dimensions: [VectorBuilder]?
         var block = Block()
         while try reader.next(into: &block) {
-            rows.add(block, reader.filled.map(\.reference))
+            rows.add(block, reader.filled.map(\.reference), plan)
             var own = dimensions ?? block.dimensions.map { VectorBuilder(type: $0.type) }
             for index in own.indices { own[index].append(block.dimensions[index]) }
             dimensions = own
             try share.resize(to: own.reduce(rows.sizeBytes) { $0 + $1.sizeBytes })
         }
         return Block(
-            times: rows.times, references: rows.references(),
+            times: rows.times, references: rows.columns(plan.references.count),
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
@@ -95,7 +91,7 @@ struct SeriesExecution {
     /// Returns the rows before the range that determine the functions' values at its start. Reads
     /// backwards and only the columns that the functions and the condition need.
     private func history(_ own: [SeriesFunction]) throws(DatabaseError) -> Block {
-        guard isStored, plan.range.lower > TimeRange.all.lower else { return Block() }
+        guard input.isStored, plan.range.lower > TimeRange.all.lower else { return Block() }
         let driving = Set(own.flatMap(\.arguments))
         var needed = driving
         if let condition = input.condition { needed.formUnion(condition.referencesRead) }
@@ -105,15 +101,16 @@ struct SeriesExecution {
             blockRows: SeriesExecution.historyBlockRows, counters: counters)
         let share = MemoryReservation(counters.memory)
         var searches = own.map { HistorySearch($0) }
-        var rows = SparseRows(plan)
+        var rows = SparseRows()
         var block = Block()
         while searches.contains(where: { !$0.isDone }), try reader.next(into: &block) {
             for index in searches.indices { searches[index].look(at: block) }
-            rows.add(block, reader.filled.map(\.reference))
+            rows.add(block, reader.filled.map(\.reference), plan)
             try share.resize(to: rows.sizeBytes)
         }
         return Block(
-            times: rows.times.reversed(), references: rows.references().map(\.reversed))
+            times: rows.times.reversed(),
+            references: rows.columns(plan.references.count).map(\.reversed))
     }
 
     // MARK: Functions

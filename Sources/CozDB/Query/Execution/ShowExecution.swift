@@ -4,9 +4,7 @@ struct ShowExecution {
     let snapshot: Snapshot
     let options: QueryOptions
     let counters: ExecutionContext
-}
 
-extension ShowExecution {
     func run<Sink: QueryResultSink>(
         _ show: ShowStatement, into output: SinkOutput<Sink>
     ) throws(DatabaseError) {
@@ -131,25 +129,10 @@ extension ShowExecution {
         var rows: [[FieldValue]] = []
         for view in try views(show) {
             for series in try TagScan(view, split, &planner, counters).matchingSeries() {
-                rows.append([.string(ShowExecution.keyText(view.schema.name, series.key))])
+                rows.append([.string(series.key.text(ofExperiment: view.schema.name))])
             }
         }
         try emit("", ["key"], page(rows, show.limits), output)
-    }
-
-    /// Returns the series key in line protocol syntax.
-    static func keyText(_ name: String, _ key: SeriesKey) -> String {
-        func escaped(_ text: String, _ special: String) -> String {
-            var result = ""
-            for scalar in text.unicodeScalars {
-                if special.unicodeScalars.contains(scalar) { result += "\\" }
-                result.unicodeScalars.append(scalar)
-            }
-            return result
-        }
-        return key.tags.reduce(into: escaped(name, ", ")) { text, tag in
-            text += "," + escaped(tag.name, ",= ") + "=" + escaped(tag.value, ",= ")
-        }
     }
 
     // MARK: Counts
@@ -254,15 +237,9 @@ extension ShowExecution {
         _ name: String, _ columns: [String], _ rows: [[FieldValue]], _ output: SinkOutput<Sink>
     ) throws(DatabaseError) {
         guard let first = rows.first else { return }
-        var builders = first.map { VectorBuilder(type: $0.type) }
-        for row in rows {
-            for index in builders.indices { builders[index].append(row[index]) }
-        }
-        let headers = zip(columns, first).map { ResultColumn(name: $0, type: $1.type) }
-        try output.sink.beginSeries(ResultSeries(name: name, columns: headers))
-        try output.sink.rows(
-            ResultBatch(columns: builders.map { $0.finished() }, count: rows.count))
-        try output.sink.endSeries()
+        var table = ResultTable(zip(columns, first).map { ($0, $1.type) }, name: name)
+        for row in rows { table.append(row) }
+        try output.end(&table)
         counters.value.rowsReturned += rows.count
     }
 }
@@ -349,7 +326,7 @@ struct TagScan {
         }
         let share = MemoryReservation(counters.memory)
         var all: [Series] = []
-        try view.forEachSeries(in: range, counters, where: accepts) {
+        try view.forEachSeries(in: range, where: accepts) {
             series throws(DatabaseError) in
             if range != .all, try view.rowCount(of: series, in: range) == 0 { return }
             if readsAttributes, try !hasRow(series) { return }
@@ -365,12 +342,9 @@ struct TagScan {
         guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
         if condition.alwaysMatches { return true }
         // The reader skips rows without any of the columns, so test such a row separately.
-        let asked = Array(0..<conditionReferenceCount)
-        let nothing = asked.map { _ in ResultVector.constant(nil, count: 1) }
-        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
-        if evaluator.mask(condition, nothing, count: 1)[0] { return true }
+        if condition.matchesEmptyRow(conditionReferenceCount) { return true }
         input.condition = condition
-        input.present = asked
+        input.present = Array(0..<conditionReferenceCount)
         var reader = BlockReader(
             plan, input, driving: nil, in: range, descending: false, counters: counters)
         var block = Block()

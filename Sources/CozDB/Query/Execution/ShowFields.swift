@@ -2,23 +2,9 @@
 // directories and statistics provide the answer. Values are read only at the ends of the time
 // range, where sources overlap, and if attributes decide which rows count.
 
-/// The counts of one field in one group.
-private struct FieldTally {
-    var count = 0
-    var first = Int64.max
-    var last = Int64.min
-
-    mutating func add(_ other: FieldTally) {
-        guard other.count > 0 else { return }
-        count += other.count
-        first = min(first, other.first)
-        last = max(last, other.last)
-    }
-}
-
 /// The fields of one group that have values, by index of the plan's field. Sparse, because most
 /// participants have few of the fields.
-private typealias FieldTallies = [Int: FieldTally]
+private typealias FieldTallies = [Int: ValueTally]
 
 /// The fields of an experiment as listed for every group.
 private struct FieldList {
@@ -37,14 +23,12 @@ extension ShowExecution {
         for view in views {
             try counters.checkCancelled()
             let plan = try fieldPlan(show, view, among: views)
-            let share = MemoryReservation(counters.memory)
-            let tallies = try tally(plan, view, share)
+            let tallies = try tally(plan, view)
             let list = list(plan, view, show.limits)
             if list.places.isEmpty { continue }
-            for key in tallies.keys.sorted() {
+            for place in try tallies.sortedPlaces() {
                 try counters.checkCancelled()
-                guard let group = tallies[key] else { continue }
-                try emit(plan, view, key, group, list, output)
+                try emit(plan, view, tallies.keys[place], tallies.groups[place], list, output)
             }
         }
     }
@@ -91,98 +75,68 @@ extension ShowExecution {
     }
 
     private func tally(
-        _ plan: SelectPlan, _ view: ExperimentView, _ share: MemoryReservation
-    ) throws(DatabaseError) -> [GroupKey: FieldTallies] {
+        _ plan: SelectPlan, _ view: ExperimentView
+    ) throws(DatabaseError) -> GroupTable<FieldTallies> {
         let executor = Executor(options: options, counters: counters)
-        var tallies: [GroupKey: FieldTallies] = [:]
+        var tallies = GroupTable<FieldTallies>(executor)
         if plan.dimensions.isEmpty {
-            tallies[GroupKey(name: Name(view.schema.name))] = [:]
+            let whole = GroupKey(name: Name(view.schema.name))
+            _ = try tallies.place(of: whole, sizeBytes: ShowExecution.tallySizeBytes) { [:] }
         }
         guard !plan.range.isEmpty else { return tallies }
         var places = [Int?](repeating: nil, count: plan.references.count)
         for (place, reference) in plan.auxiliary.enumerated() { places[reference] = place }
+        func add(
+            _ key: GroupKey, _ references: [Int],
+            _ tally: (_ reference: Int) throws(DatabaseError) -> ValueTally?
+        ) throws(DatabaseError) {
+            let group = try tallies.place(of: key, sizeBytes: 200) { [:] }
+            let knownCount = tallies.groups[group].count
+            for reference in references {
+                guard let place = places[reference], let tally = try tally(reference),
+                    tally.count > 0
+                else { continue }
+                tallies.groups[group][place, default: ValueTally()].add(tally)
+            }
+            let newCount = tallies.groups[group].count - knownCount
+            try tallies.share.grow(newCount * ShowExecution.tallySizeBytes)
+        }
+        let source = plan.sources[0]
+        let counts = counters.reads(source.number)
         for input in try executor.storedInputs(plan, 0) {
             try counters.checkCancelled()
-            let isByRow = plan.isGroupedByRow || input.condition != nil
-            if !isByRow, case .stored(_, let series) = input.origin {
-                let key = executor.key(plan, input)
-                // Remove the group while changing it, so that it is not copied.
-                let known = tallies.removeValue(forKey: key)
-                if known == nil { try checkGroupLimit(tallies.count, share, executor) }
-                var group = known ?? [:]
-                let knownCount = group.count
-                for reference in input.present ?? plan.auxiliary {
-                    guard let place = places[reference],
-                        case .column(let column, _) = plan.sources[0].bindings[reference]
-                    else { continue }
-                    let tally = try scan(plan, view, column, series)
-                    if tally.count > 0 { group[place, default: FieldTally()].add(tally) }
+            if !plan.isGroupedByRow, input.condition == nil,
+                case .stored(_, let series) = input.origin
+            {
+                try add(executor.key(plan, input), input.present ?? plan.auxiliary) {
+                    reference throws(DatabaseError) in
+                    guard let column = source.bindings[reference].field,
+                        try view.mayHave(column, series)
+                    else { return nil }
+                    return try view.valueCount(
+                        of: column, in: series, range: plan.range, counts: counts,
+                        pool: counters.columns)
                 }
-                try share.grow((group.count - knownCount) * sizeOfTally)
-                tallies[key] = group
                 continue
             }
             try executor.forEachGroup(plan, input, driving: plan.auxiliary, descending: false) {
                 key, part, present throws(DatabaseError) in
-                let known = tallies.removeValue(forKey: key)
-                if known == nil { try checkGroupLimit(tallies.count, share, executor) }
-                var group = known ?? [:]
-                let knownCount = group.count
-                for reference in present {
+                try add(key, present) { reference in
                     let isPresent = part.references[reference].isPresent
-                    guard let place = places[reference],
-                        let first = isPresent.firstIndex(of: true),
+                    guard let first = isPresent.firstIndex(of: true),
                         let last = isPresent.lastIndex(of: true)
-                    else { continue }
-                    group[place, default: FieldTally()].add(
-                        FieldTally(
-                            count: isPresent.reduce(0) { $0 + ($1 ? 1 : 0) },
-                            first: part.times[first], last: part.times[last]))
+                    else { return nil }
+                    return ValueTally(
+                        count: isPresent.reduce(0) { $0 + ($1 ? 1 : 0) },
+                        first: part.times[first], last: part.times[last])
                 }
-                try share.grow((group.count - knownCount) * sizeOfTally)
-                tallies[key] = group
             }
         }
         return tallies
     }
 
     /// The approximate size of a dictionary entry for a field.
-    private var sizeOfTally: Int { 2 * (MemoryLayout<FieldTally>.stride + 8) }
-
-    private func checkGroupLimit(
-        _ groupCount: Int, _ share: MemoryReservation, _ executor: Executor
-    ) throws(DatabaseError) {
-        if groupCount >= options.groupCountMax { throw executor.tooManyGroups() }
-        try share.grow(200)
-    }
-
-    private func scan(
-        _ plan: SelectPlan, _ view: ExperimentView, _ column: ColumnID, _ series: Series
-    ) throws(DatabaseError) -> FieldTally {
-        var tally = FieldTally()
-        guard try view.mayHave(column, series) else { return tally }
-        let counts = counters.reads(plan.sources[0].number)
-        try view.scan(
-            column, of: series, in: plan.range, counts: counts, pool: counters.columns,
-            summarize: { _, _ in true }
-        ) { piece throws(DatabaseError) -> Bool in
-            switch piece {
-            case .buckets: break
-            case .summary(let summary):
-                tally.add(
-                    FieldTally(
-                        count: summary.count, first: summary.firstTime, last: summary.lastTime))
-            case .values(let slice):
-                try counters.read(slice, plan.sources[0].number)
-                tally.add(
-                    FieldTally(
-                        count: slice.count, first: slice.times[0],
-                        last: slice.times[slice.count - 1]))
-            }
-            return true
-        }
-        return tally
-    }
+    private static var tallySizeBytes: Int { 2 * (MemoryLayout<ValueTally>.stride + 8) }
 
     private func list(
         _ plan: SelectPlan, _ view: ExperimentView, _ limits: Limits

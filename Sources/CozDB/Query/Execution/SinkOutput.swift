@@ -9,7 +9,6 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     private var dimensions: [PlannedDimension] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
-    private let batchRowsMax = 1 << 15
 
     init(_ sink: Sink, _ counters: ExecutionContext, _ options: QueryOptions) {
         self.sink = sink
@@ -46,33 +45,10 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
                 "the result has more than \(options.rowCountMax) rows (rowCountMax); narrow the "
                     + "time range, add LIMIT, or raise the limit")
         }
-        let columns = [.times(times)] + columns
-        guard times.count > batchRowsMax else {
-            try sink.rows(ResultBatch(columns: columns, count: times.count))
-            return
-        }
-        // All empty buckets of a group arrive at once. Splitting them allows cancellation.
-        for start in stride(from: 0, to: times.count, by: batchRowsMax) {
-            try counters.checkCancelled()
-            let rows = start..<min(start + batchRowsMax, times.count)
-            let part = ResultBatch(columns: columns.map { $0.part(rows) }, count: rows.count)
-            try sink.rows(part)
-        }
+        try sink.rows(ResultBatch(columns: [.times(times)] + columns, count: times.count))
     }
 
     func endSeries() throws(DatabaseError) {
-        try sink.endSeries()
-    }
-}
-
-extension SinkOutput {
-    /// Emits lines of text as a result with one column.
-    func emit(lines: [String], name: String) throws(DatabaseError) {
-        var builder = VectorBuilder(type: .string)
-        for line in lines { builder.append(.string(line)) }
-        let column = ResultColumn(name: name, type: .string)
-        try sink.beginSeries(ResultSeries(name: "", columns: [column]))
-        try sink.rows(ResultBatch(columns: [builder.finished()], count: lines.count))
         try sink.endSeries()
     }
 }

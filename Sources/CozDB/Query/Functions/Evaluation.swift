@@ -160,49 +160,38 @@ extension Evaluation {
         }
     }
 
-    fileprivate var isColumn: Bool {
+    var isColumn: Bool {
         if case .column = self { true } else { false }
+    }
+
+    /// The expressions that this one is computed from.
+    private var parts: [Evaluation] {
+        switch self {
+        case .column, .call, .seriesTag, .constant: []
+        case .binary(_, let left, let right): [left, right]
+        case .math(_, let arguments): arguments
+        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
+            .delay(let inner, _):
+            [inner]
+        }
     }
 
     /// The references that the expression reads.
     var referencesRead: Set<Int> {
-        switch self {
-        case .column(let index): [index]
-        case .call, .seriesTag, .constant: []
-        case .binary(_, let left, let right): left.referencesRead.union(right.referencesRead)
-        case .math(_, let arguments):
-            arguments.reduce(into: []) { $0.formUnion($1.referencesRead) }
-        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
-            .delay(let inner, _):
-            inner.referencesRead
-        }
+        if case .column(let index) = self { return [index] }
+        return parts.reduce(into: []) { $0.formUnion($1.referencesRead) }
     }
 
     /// Whether the result depends on the tags of the series.
     var readsTags: Bool {
-        switch self {
-        case .seriesTag: true
-        case .column, .call, .constant: false
-        case .binary(_, let left, let right): left.readsTags || right.readsTags
-        case .math(_, let arguments): arguments.contains { $0.readsTags }
-        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
-            .delay(let inner, _):
-            inner.readsTags
-        }
+        if case .seriesTag = self { return true }
+        return parts.contains { $0.readsTags }
     }
 
-    /// Returns whether the expression reads no reference except this one.
-    func reads(only reference: Int) -> Bool {
-        switch self {
-        case .column(let index): index == reference
-        case .call, .seriesTag, .constant: true
-        case .binary(_, let left, let right):
-            left.reads(only: reference) && right.reads(only: reference)
-        case .math(_, let arguments): arguments.allSatisfy { $0.reads(only: reference) }
-        case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
-            .delay(let inner, _):
-            inner.reads(only: reference)
-        }
+    /// Whether the result depends on the time of the row.
+    var readsTimes: Bool {
+        if case .delay = self { return true }
+        return parts.contains { $0.readsTimes }
     }
 
     /// Tags that a series must have for any of its rows to satisfy the condition.
@@ -245,6 +234,13 @@ extension Evaluation {
     var neverMatches: Bool {
         guard case .constant(let value) = self else { return false }
         return value != .boolean(true)
+    }
+
+    /// Returns whether the condition, without tags, accepts a stored row without values.
+    func matchesEmptyRow(_ referenceCount: Int) -> Bool {
+        let nothing = Array(repeating: ResultVector.constant(nil, count: 1), count: referenceCount)
+        return Evaluator(integersDivideToFloat: false, missing: .isNothing)
+            .mask(self, nothing, count: 1)[0]
     }
 
     /// Whether the condition is the constant true.

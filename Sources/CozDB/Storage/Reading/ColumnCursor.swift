@@ -109,13 +109,13 @@ struct ColumnCursor {
     ///
     /// Overlapping extents count as one. An older value counts where newer sources have none, and a
     /// newer value that fails the predicate hides an older one that passes.
-    func wantedTimes(_ demand: ColumnPredicate) -> TimeSpans {
+    func wantedTimes(_ predicate: ColumnPredicate) -> TimeSpans {
         var spans: [ClosedRange<Int64>] = []
         var next = nextExtent
         while next < extents.count {
             let cluster = cluster(from: next)
             next = cluster.upperBound
-            guard extents[cluster].contains(where: { allows(demand, $0) }) else { continue }
+            guard extents[cluster].contains(where: { allows(predicate, $0) }) else { continue }
             var (first, last) = (Int64.max, Int64.min)
             for extent in extents[cluster] {
                 first = min(first, extent.first)
@@ -127,13 +127,13 @@ struct ColumnCursor {
         return TimeSpans(spans: spans)
     }
 
-    private func allows(_ demand: ColumnPredicate, _ extent: Extent) -> Bool {
-        guard demand.usesStatistics else { return true }
+    private func allows(_ predicate: ColumnPredicate, _ extent: Extent) -> Bool {
+        guard predicate.usesStatistics else { return true }
         // Values of a memtable, and those stored before the type was widened, have no statistics.
         guard let open = readers[extent.part], column.isStored(as: open.reader.storedType) else {
             return true
         }
-        return demand.allows(open.reader.directory.summary(extent.block, type: column.type))
+        return predicate.allows(open.reader.directory.summary(extent.block, type: column.type))
     }
 
     /// Removes extents outside of the wanted times. Values at wanted times do not change, because a

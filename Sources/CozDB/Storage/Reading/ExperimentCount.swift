@@ -1,6 +1,20 @@
 // Exact counts of rows and values: from directories if sources do not overlap, otherwise by merging
 // times.
 
+/// The number of some values, and the times of the first and the last one.
+struct ValueTally {
+    var count = 0
+    var first = Int64.max
+    var last = Int64.min
+
+    mutating func add(_ other: ValueTally) {
+        guard other.count > 0 else { return }
+        count += other.count
+        first = min(first, other.first)
+        last = max(last, other.last)
+    }
+}
+
 extension ExperimentView {
     /// The number of distinct rows of all series.
     func rowCount() throws(DatabaseError) -> Int {
@@ -44,23 +58,29 @@ extension ExperimentView {
         return times
     }
 
-    /// The number of values of a column, and the times of the first and the last one.
+    /// Counts the values of a column in a range.
     func valueCount(
-        of column: ColumnID, in series: Series, pool: ColumnPool? = nil
-    ) throws(DatabaseError) -> (count: Int, first: Int64, last: Int64) {
-        var found = (count: 0, first: Int64.max, last: Int64.min)
-        try scan(column, of: series, in: .all, pool: pool, summarize: { _, _ in true }) {
-            piece in
+        of column: ColumnID, in series: Series, range: TimeRange = .all,
+        counts: ReadCounts? = nil, pool: ColumnPool? = nil
+    ) throws(DatabaseError) -> ValueTally {
+        var found = ValueTally()
+        try scan(
+            column, of: series, in: range, counts: counts, pool: pool, summarize: { _, _ in true }
+        ) { piece throws(DatabaseError) -> Bool in
+            try CancellationCheck.check()
             switch piece {
             case .buckets: break
             case .summary(let summary):
-                found.count += summary.count
-                found.first = min(found.first, summary.firstTime)
-                found.last = max(found.last, summary.lastTime)
+                found.add(
+                    ValueTally(
+                        count: summary.count, first: summary.firstTime, last: summary.lastTime))
             case .values(let slice):
-                found.count += slice.count
-                found.first = min(found.first, slice.times[0])
-                found.last = max(found.last, slice.times[slice.count - 1])
+                counts?.rows += slice.count
+                counts?.bytes += slice.count * 16
+                found.add(
+                    ValueTally(
+                        count: slice.count, first: slice.times[0],
+                        last: slice.times[slice.count - 1]))
             }
             return true
         }

@@ -127,13 +127,13 @@ struct FilteredRows {
     /// - Parameter none: an empty bitmap of the window.
     private func allowed(_ none: ChosenRows) throws(DatabaseError) -> ChosenRows? {
         var allowed: ChosenRows?
-        for demand in test.demands where demand.usesStatistics {
+        for predicate in test.requiredPredicates where predicate.usesStatistics {
             var own = none
-            if let open = try pool.column(demand.column, source: part.source, of: view) {
+            if let open = try pool.column(predicate.column, source: part.source, of: view) {
                 let directory = open.reader.directory
-                let type = view.schema.columns[demand.column].type
+                let type = view.schema.columns[predicate.column].type
                 for block in directory.blocks(rows: none.range)
-                where demand.allows(directory.summary(block, type: type)) {
+                where predicate.allows(directory.summary(block, type: type)) {
                     own.choose(directory.rows(ofBlock: block))
                 }
             }
@@ -166,7 +166,7 @@ struct FilteredRows {
         _ test: RowPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
     ) throws(DatabaseError) {
         switch test {
-        case .column(let demand): try choose(demand, among: earlier, into: &chosen)
+        case .column(let predicate): try choose(predicate, among: earlier, into: &chosen)
         case .any(let parts):
             for part in parts {
                 var own = chosen.emptied
@@ -202,8 +202,8 @@ struct FilteredRows {
         _ test: RowPredicate, _ window: Range<Int>
     ) throws(DatabaseError) -> Int {
         switch test {
-        case .column(let demand):
-            guard let open = try pool.column(demand.column, source: part.source, of: view) else {
+        case .column(let predicate):
+            guard let open = try pool.column(predicate.column, source: part.source, of: view) else {
                 return 0
             }
             return open.reader.directory.blocks(rows: window).count
@@ -219,24 +219,24 @@ struct FilteredRows {
     }
 
     private mutating func choose(
-        _ demand: ColumnPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
+        _ predicate: ColumnPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
     ) throws(DatabaseError) {
-        guard let open = try pool.column(demand.column, source: part.source, of: view) else {
+        guard let open = try pool.column(predicate.column, source: part.source, of: view) else {
             return
         }
         let directory = open.reader.directory
-        let type = view.schema.columns[demand.column].type
+        let type = view.schema.columns[predicate.column].type
         for block in directory.blocks(rows: chosen.range) {
             if let earlier, !earlier.hasAny(of: directory.rows(ofBlock: block)) { continue }
             let verdict =
-                demand.usesStatistics
-                ? demand.test.verdict(on: directory.summary(block, type: type)) : nil
+                predicate.usesStatistics
+                ? predicate.test.verdict(on: directory.summary(block, type: type)) : nil
             if verdict == false { continue }
             if verdict == nil, !open.reader.isLoaded(block) {
-                tally.decode(demand.column, block, directory)
+                tally.decode(predicate.column, block, directory)
             }
             try open.reader.choose(
-                block: block, verdict == true ? .isPresent : demand.test,
+                block: block, verdict == true ? .isPresent : predicate.test,
                 isOwn: isOwn(block, directory), verdicts: &open.verdicts, from: &chosen)
         }
     }
@@ -261,7 +261,7 @@ struct FilteredRows {
     /// The number of current rows that have a value of a column.
     mutating func count(_ column: ColumnID) throws(DatabaseError) -> Int {
         // The predicate fails for rows without a value, so all current rows have one.
-        if test.demands.contains(where: { $0.column == column }) {
+        if test.requiredPredicates.contains(where: { $0.column == column }) {
             return chosen.bits.oneCount(in: current)
         }
         listRows()

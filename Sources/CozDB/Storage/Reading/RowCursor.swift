@@ -103,14 +103,14 @@ struct RowCursor {
                     view, column: column, series: series, range: range, descending: descending,
                     counts: counts, pool: pool))
         }
-        let demands = test?.demands ?? []
+        let predicates = test?.requiredPredicates ?? []
         var places: [ColumnID: Int] = [:]
-        if !demands.isEmpty {
+        if !predicates.isEmpty {
             for (index, column) in columns.enumerated() { places[column] = index }
         }
-        for demand in demands {
-            guard let index = places[demand.column] else { continue }
-            let times = cursors[index].wantedTimes(demand)
+        for predicate in predicates {
+            guard let index = places[predicate.column] else { continue }
+            let times = cursors[index].wantedTimes(predicate)
             wanted = wanted?.intersection(times) ?? times
         }
         for (index, var cursor) in cursors.enumerated() {

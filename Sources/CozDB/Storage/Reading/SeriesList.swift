@@ -93,8 +93,10 @@ struct SeriesCursor {
             let next = heads[index].next
             switch heads[index].source {
             case .segment(let segment):
+                try CancellationCheck.check()
                 if let kept = heads[index].kept {
-                    for entry in kept[next..<heads[index].end] {
+                    for (number, entry) in kept[next..<heads[index].end].enumerated() {
+                        if number % 256 == 0 { try CancellationCheck.check() }
                         add(entry.key, entry.rows, entry.firstTime, entry.lastTime)
                     }
                     heads[index].next = heads[index].end
@@ -106,6 +108,7 @@ struct SeriesCursor {
                 }
             case .memtable(let view):
                 guard let order = heads[index].order else { return }
+                if next % 256 == 0 { try CancellationCheck.check() }
                 let rows = order.range(next)
                 if !rows.isEmpty {
                     let first = view.rows[Int(order.rows[rows.lowerBound])].time

@@ -153,7 +153,7 @@ final class ExperimentView: Sendable {
     /// Reads one column of one series, in pieces of ascending time that do not overlap.
     ///
     /// - Parameters:
-    ///   - demands: predicates. Values that fail one may be left out.
+    ///   - predicates: predicates. Values that fail one may be left out.
     ///   - pool: the thread's open columns.
     ///   - shape: whether values come with times, with buckets, or with neither.
     ///   - summarize: whether the summary of the values between two times (inclusive, inside
@@ -162,12 +162,13 @@ final class ExperimentView: Sendable {
     ///   - body: called for each piece; pieces are not empty. Returns false to stop.
     func scan(
         _ column: ColumnID, of series: Series, in range: TimeRange,
-        demands: [ColumnPredicate] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
+        predicates: [ColumnPredicate] = [], counts: ReadCounts? = nil, pool: ColumnPool? = nil,
         shape: ColumnShape = .timed, summarize: (_ first: Int64, _ last: Int64) -> Bool,
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        let demands = demands.filter(\.usesStatistics)
-        if series.parts.count == 1, demands.isEmpty, case .segment = sources[series.parts[0].source]
+        let predicates = predicates.filter(\.usesStatistics)
+        if series.parts.count == 1, predicates.isEmpty,
+            case .segment = sources[series.parts[0].source]
         {
             let walk = try SingleSegmentCursor(
                 rows, column: column, part: series.parts[0], range: range, counts: counts,
@@ -177,8 +178,8 @@ final class ExperimentView: Sendable {
         }
         var cursor = try ColumnCursor(
             rows, column: column, series: series, range: range, counts: counts, pool: pool)
-        for demand in demands where demand.column == column {
-            cursor.keep(cursor.wantedTimes(demand))
+        for predicate in predicates where predicate.column == column {
+            cursor.keep(cursor.wantedTimes(predicate))
         }
         while let piece = try cursor.next(summarize: summarize) {
             guard try body(piece) else { return }

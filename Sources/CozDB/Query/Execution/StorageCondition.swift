@@ -14,7 +14,7 @@ extension Evaluation {
     func storageCondition(
         _ plan: SelectPlan, _ source: PlannedSource, _ schema: ExperimentSchema
     ) -> StorageCondition {
-        func demand(
+        func predicate(
             _ reference: Int, isExact: Bool = true, _ test: (FieldType) -> ValuePredicate?
         ) -> StorageCondition {
             guard case .column(let id, _) = source.bindings[reference],
@@ -32,15 +32,15 @@ extension Evaluation {
             return left.storageCondition(plan, source, schema)
                 .or(right.storageCondition(plan, source, schema))
         case .binary(let symbol, .column(let reference), .constant(let value?)):
-            return demand(reference) { ValuePredicate($0, symbol, value) }
+            return predicate(reference) { ValuePredicate($0, symbol, value) }
         case .binary(let symbol, .constant(let value?), .column(let reference)):
-            return demand(reference) { ValuePredicate($0, symbol.mirrored, value) }
+            return predicate(reference) { ValuePredicate($0, symbol.mirrored, value) }
         case .isNull(.column(let reference), negated: true):
-            return demand(reference) { _ in .isPresent }
+            return predicate(reference) { _ in .isPresent }
         case .stringTest(.column(let reference), let test, missing: false):
-            return demand(reference) { $0 == .string ? .text(test) : nil }
+            return predicate(reference) { $0 == .string ? .text(test) : nil }
         case .contains(.column(let reference), _, negated: _):
-            return demand(reference, isExact: false) { _ in .isPresent }
+            return predicate(reference, isExact: false) { _ in .isPresent }
         default: return .nothing
         }
     }
