@@ -130,7 +130,8 @@ public final class Database: Sendable {
     /// Merges all segments of each experiment into one, the smallest and fastest form.
     ///
     /// Cost: rewrites all data that is not in a single segment yet, and needs as much free disk
-    /// space while it runs. Neither readers nor writers wait.
+    /// space while it runs. Readers do not wait; writers wait only
+    /// for the flush at the start.
     ///
     /// - Throws: As `flush`; `damaged` if a segment cannot be read. The data stays as it was.
     public func compact() throws(DatabaseError) {

@@ -6,9 +6,9 @@ public struct DatabaseOptions: Sendable {
     public enum Durability: Hashable, Sendable {
         /// After fdatasync. An acknowledged write survives power loss.
         case full
-        /// After the write to the operating system; the sync follows at most this many milliseconds
-        /// later, 0 to 3,600,000. A process crash loses nothing. Power loss loses at most the
-        /// writes of that interval.
+        /// After the write to the operating system. A sync begins this many milliseconds after the
+        /// first commit that it covers, 0 to 3,600,000. A process crash loses nothing. Power loss
+        /// loses at most the writes of that interval and of the sync.
         case relaxed(milliseconds: Int)
     }
 

@@ -25,6 +25,21 @@ extension Refusal {
     }
 }
 
+extension Refusal: CustomStringConvertible {
+    /// One line for logs: source and line, what was refused, of whom and when, and why. Names and
+    /// values are truncated, credentials are masked.
+    public var description: String {
+        let masked = redacted
+        var text = ""
+        if !source.isEmpty { text += source + (line > 0 ? ":\(line)" : "") + ": " }
+        text += masked.summary
+        if case .value(_, let key, let time, _, _, _) = masked.subject {
+            text += " (\(Refusal.excerpt(key.text)), \(time.text()))"
+        }
+        return text
+    }
+}
+
 extension Refusal {
     /// The refusal with line and reason truncated to their maximum stored lengths.
     var cut: Refusal {

@@ -44,10 +44,14 @@ struct WritingAndRefusalsSnippets {
             fields: ["ts_heart_rate": .string("fast"), "ws_survey_count": .integer(4)])
         let report = try database.write(batch)
         // report.points is 2, report.values is 3, report.refusedValues is 1
-        let reasons = report.examples.map(\.reason)
+        let examples = report.examples.map(\.description)
         // End of snippet
         #expect(report.points == 2 && report.values == 3 && report.refusedValues == 1)
-        #expect(reasons.count == 1 && reasons[0].contains("float"), "\(reasons)")
+        #expect(
+            examples == [
+                #"upload 17:2: dev ts_heart_rate="fast": "# + report.examples[0].reason
+                    + " (p02, 2024-03-01T08:00:00Z)"
+            ])
 
         // Snippet: Refuse the whole batch
         batch.isAllOrNothing = true

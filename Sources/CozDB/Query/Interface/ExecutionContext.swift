@@ -30,7 +30,7 @@ final class ExecutionContext {
         self.cutsByValues = cutsByValues
     }
 
-    /// A box for the same query with all counts at zero.
+    /// A context for another thread of the same query with all counts at zero.
     var emptied: ExecutionContext {
         ExecutionContext(memory: memory, stop: stop, cutsByValues: cutsByValues)
     }
@@ -41,7 +41,7 @@ final class ExecutionContext {
         return counts[source]
     }
 
-    /// Adds the read counts of another box of the same query.
+    /// Adds the read counts of another context of the same query.
     func add(_ other: ExecutionContext) {
         for (source, counts) in other.counts.enumerated() { reads(source).add(counts) }
     }

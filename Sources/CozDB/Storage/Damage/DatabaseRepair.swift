@@ -2,7 +2,8 @@
 //
 // The order makes a crash at any point safe. First new files are written, damaged ones are copied
 // to the damaged folder, and both are made durable. One replaced manifest then completes the
-// repair, and the damaged originals are removed. Until that manifest, no existing file changes.
+// repair, and the damaged originals are removed. Until that manifest, only `LOCK` changes, and
+// MANIFEST may be written again with the same bytes.
 
 /// A repair of a database whose lock is held.
 struct DatabaseRepair {

@@ -143,7 +143,8 @@ extension Engine {
         }
     }
 
-    /// Waits until the commit is durable, and writes its group if this thread becomes the leader.
+    /// Waits until the commit can be acknowledged, and writes its group if this thread becomes the
+    /// leader.
     private func finish(_ role: CommitQueue.Role) throws(DatabaseError) {
         switch role {
         case .leads(let group):
@@ -163,7 +164,7 @@ extension Engine {
 
     /// Writes a group of commits to the log and applies them. Only the leader calls it.
     private func lead(_ group: CommitGroup) throws(DatabaseError) {
-        var isDurable = false
+        var isApplied = false
         do throws(DatabaseError) {
             let log = try currentLog(firstSequence: group.firstSequence)
             try makingRoom { () throws(DatabaseError) in
@@ -179,7 +180,7 @@ extension Engine {
             // log.
             try checkIsAlone()
             try apply(group)
-            isDurable = true
+            isApplied = true
             if state.withLock({ $0.memtable.sizeBytes >= options.memtableSizeBytesMax }) {
                 group.isDone.open()
                 try rotate()
@@ -190,7 +191,7 @@ extension Engine {
             }
         } catch {
             let failure = fail(error)
-            if !isDurable {
+            if !isApplied {
                 group.failure = failure
                 group.open()
             }
@@ -206,7 +207,7 @@ extension Engine {
     }
 
     /// Applies the commits of a group to the memtable. The mutex is released after each, so that
-    /// others can queue. Readers may see the first commits of the group, which are durable.
+    /// others can queue. Readers may see the first commits of the group.
     private func apply(_ group: CommitGroup) throws(DatabaseError) {
         for (index, record) in group.records.enumerated() {
             let sequence = group.firstSequence + UInt64(index)

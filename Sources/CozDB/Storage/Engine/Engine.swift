@@ -51,14 +51,14 @@ final class Engine: Sendable {
     struct State {
         /// The manifest on disk.
         var manifest: Manifest
-        /// The schemas with the changes of commits that are not durable yet.
+        /// The schemas with the changes of commits that are not applied yet.
         var stagedSchemas: SchemaSet {
             didSet { schemasVersion &+= 1 }
         }
         /// Changes with `stagedSchemas`. Commits validated against an older version are validated
         /// again.
         private(set) var schemasVersion = 0
-        /// The schemas as of the last durable commit.
+        /// The schemas as of the last applied commit.
         var schemas: SchemaSet
         var segments = SegmentSet()
         /// The last snapshot, with what queries cache in it; nil after the manifest was replaced.
@@ -323,12 +323,12 @@ final class Engine: Sendable {
 
     // MARK: Reading
 
-    /// A snapshot of everything durable at this moment.
+    /// A snapshot of everything committed at this moment.
     func snapshot() throws(DatabaseError) -> Snapshot {
         try moment().1
     }
 
-    /// The manifest and a snapshot of everything durable at this moment.
+    /// The manifest and a snapshot of everything committed at this moment.
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
         // The replaced snapshot is released outside of the mutex.
         var before: Snapshot?

@@ -27,11 +27,11 @@ final class CommitGroup: @unchecked Sendable {
     private(set) var records: [[UInt8]] = []
     private var sizeBytes = 0
     let firstSequence: UInt64
-    /// Why the commits failed; nil if they are durable.
+    /// Why the commits failed; nil if they are acknowledged.
     var failure: DatabaseError?
     /// Opens when the thread of the first commit becomes the leader, or when the group has failed.
     let turn = Gate()
-    /// Opens when the commits are durable or have failed.
+    /// Opens when the commits are acknowledged or have failed.
     let isDone = Gate()
 
     init(firstSequence: UInt64) {

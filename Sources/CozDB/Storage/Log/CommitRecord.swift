@@ -5,7 +5,7 @@
 //
 //     version (1)
 //     schema changes       count, changes
-//     journal              count, entries of the rejects journal
+//     rejects              count, entries of the rejects journal
 //     strings              count, blobs: the distinct string values of the commit, except times
 //     tables               count, then for each experiment:
 //         experiment       number

@@ -19,7 +19,7 @@
 //
 // A frame is a group of commits, made durable by one write and one sync. The durable size tells
 // damage from a torn tail. A bad frame below the durable size of a later good frame was synced, so
-// it is damage. Any other bad frame was never acknowledged.
+// it is damage. Any other bad frame was never acknowledged with full durability.
 
 enum LogFormat {
     static let magic: [UInt8] = Array("COZWAL\r\n".utf8)

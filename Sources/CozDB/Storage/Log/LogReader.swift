@@ -7,7 +7,8 @@ struct LogReader {
     enum End: Equatable {
         /// Only reserved zeros follow.
         case clean
-        /// The write of a frame was interrupted. The frame was never acknowledged.
+        /// The write of a frame was interrupted. No commit in it was
+        /// acknowledged with full durability.
         case torn(discardedBytes: Int)
     }
 

@@ -12,7 +12,7 @@ struct AcknowledgedState: Equatable, Sendable {
     var manifestChecksum: UInt32
     /// Number of the open log; 0 without one.
     var logNumber: UInt64 = 0
-    /// Durable and acknowledged bytes of that log.
+    /// Durable bytes of that log.
     var logSizeBytes: UInt64 = 0
     /// Checksum over the frames in those bytes.
     var logChecksum: UInt32 = 0

@@ -32,9 +32,9 @@ enum Compaction {
     /// newer. Each value is rewritten about once per tripling of the database. Small segments at
     /// the end do not keep older ones from being merged.
     ///
-    /// - Parameter firstHasty: the oldest segment with the fast encodings of a flush during writes.
+    /// - Parameter firstQuick: the oldest segment with quick encodings.
     ///   It and all newer segments are rewritten, whatever their sizes.
-    static func chooseAll(_ sizes: [Int], firstHasty: Int? = nil) -> Range<Int>? {
+    static func chooseAll(_ sizes: [Int], firstQuick: Int? = nil) -> Range<Int>? {
         for end in sizes.indices.reversed() {
             var start = end
             var total = sizes[end]
@@ -42,7 +42,7 @@ enum Compaction {
                 start -= 1
                 total += sizes[start]
             }
-            if let firstHasty { return min(start, firstHasty)..<sizes.count }
+            if let firstQuick { return min(start, firstQuick)..<sizes.count }
             if start < end { return start..<sizes.count }
         }
         return nil

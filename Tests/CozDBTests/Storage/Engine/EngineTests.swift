@@ -521,11 +521,11 @@ struct EngineTests {
     }
 
     @Test func `at rest, what flushes encoded in haste is written again`() {
-        #expect(Compaction.chooseAll([10], firstHasty: 0) == 0..<1)
-        #expect(Compaction.chooseAll([1000, 10, 1], firstHasty: 1) == 1..<3)
-        #expect(Compaction.chooseAll([1000, 30, 10, 10], firstHasty: 2) == 1..<4)
-        #expect(Compaction.chooseAll([1000, 30, 1, 1], firstHasty: 1) == 1..<4)
-        #expect(Compaction.chooseAll([1000, 100, 1], firstHasty: nil) == nil)
+        #expect(Compaction.chooseAll([10], firstQuick: 0) == 0..<1)
+        #expect(Compaction.chooseAll([1000, 10, 1], firstQuick: 1) == 1..<3)
+        #expect(Compaction.chooseAll([1000, 30, 10, 10], firstQuick: 2) == 1..<4)
+        #expect(Compaction.chooseAll([1000, 30, 1, 1], firstQuick: 1) == 1..<4)
+        #expect(Compaction.chooseAll([1000, 100, 1], firstQuick: nil) == nil)
     }
 
     /// Every session adds a small segment and closes; sizes of sessions differ by a factor of 16.
