@@ -214,6 +214,11 @@ struct GroupAggregation {
     }
 
     private mutating func addRows(_ input: InputSeries) throws(DatabaseError) {
+        if case .materialized(let series) = input.origin, input.condition == nil,
+            !assignments.hasComputed
+        {
+            return try add(series, input)
+        }
         var reader = BlockReader(
             plan, input, driving: assignments.arguments, in: executor.extended(plan),
             descending: false,
@@ -223,6 +228,29 @@ struct GroupAggregation {
             try add(block, plan.sources[input.source], input.present)
         }
         for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
+    }
+
+    /// Adds the rows of a subquery's answer, all of which pass, without a reader.
+    private mutating func add(
+        _ series: MaterializedSeries, _ input: InputSeries
+    ) throws(DatabaseError) {
+        let source = plan.sources[input.source]
+        var block = Block(times: series.times)
+        var tags = TagCache(input)
+        for (binding, reference) in zip(source.bindings, plan.references) {
+            var vector = ResultVector.nothing
+            if case .output(let index) = binding {
+                vector = series.columns[index]
+            } else if case .tag(let name) = binding {
+                let value = plan.value(ofTag: tags.value(of: name), source)
+                vector = .constant(value, count: block.count)
+            } else {
+                vector = .constant(nil, count: block.count)
+            }
+            block.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)
+        }
+        try add(block, source)
+        for index in fields.indices { fields[index].endSeries() }
     }
 
     /// Resets to the initial state, but keeps the buffers.

@@ -11,25 +11,21 @@ struct MaterializedSeries {
 }
 
 /// A series of a raw subquery, whose rows are computed while they are read.
-final class DerivedSeries {
+struct DerivedSeries {
     let plan: SelectPlan
     let input: InputSeries
     /// Tags without a value are left out.
     let tags: [(name: String, value: String)]
-
-    init(plan: SelectPlan, input: InputSeries, tags: [(name: String, value: String)]) {
-        self.plan = plan
-        self.input = input
-        self.tags = tags
-    }
 }
 
 /// A series with series functions, whose rows are computed as a whole on first use.
-final class ComputedSeries {
+///
+/// Unchecked: only one thread at a time uses a series, and the data that series share is immutable.
+final class ComputedSeries: @unchecked Sendable {
     let plan: SelectPlan
     let input: InputSeries
     /// The rows, if computed ahead of time.
-    private var prepared: Block?
+    private var prepared: Result<Block, DatabaseError>?
     private var share: MemoryReservation?
 
     init(plan: SelectPlan, input: InputSeries) {
@@ -37,15 +33,18 @@ final class ComputedSeries {
         self.input = input
     }
 
-    func prepare(_ counters: ExecutionContext) throws(DatabaseError) {
-        prepared = try compute(counters)
+    /// Computes the rows ahead of time, on any thread. `rows` throws its error.
+    func prepare(_ counters: ExecutionContext) {
+        prepared = CancellationCheck.$current.withValue(counters.stop) {
+            Result { () throws(DatabaseError) in try compute(counters) }
+        }
     }
 
     /// Returns the rows and drops the copy that was computed ahead.
     func rows(_ counters: ExecutionContext) throws(DatabaseError) -> Block {
         guard let prepared else { return try compute(counters) }
         self.prepared = nil
-        return prepared
+        return try prepared.get()
     }
 
     /// Releases the memory of the rows.
@@ -64,7 +63,7 @@ struct InputSeries {
     enum Origin {
         case stored(ExperimentView, Series)
         case materialized(MaterializedSeries)
-        case derived(DerivedSeries)
+        indirect case derived(DerivedSeries)
         case computed(ComputedSeries)
     }
 

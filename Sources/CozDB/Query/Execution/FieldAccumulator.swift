@@ -453,12 +453,12 @@ struct FieldAccumulator {
         let difference = new.mean - own.mean
         own.squares += new.squares + difference * difference * left * right / (left + right)
         own.mean += difference * right / (left + right)
-        if precedes(new.minimum, own.minimum)
+        if type.precedes(new.minimum, own.minimum)
             || (new.minimum == own.minimum && new.minimumTime < own.minimumTime)
         {
             (own.minimum, own.minimumTime) = (new.minimum, new.minimumTime)
         }
-        if exceeds(new.maximum, own.maximum)
+        if type.exceeds(new.maximum, own.maximum)
             || (new.maximum == own.maximum && new.maximumTime < own.maximumTime)
         {
             (own.maximum, own.maximumTime) = (new.maximum, new.maximumTime)
@@ -476,20 +476,6 @@ struct FieldAccumulator {
         details[index] = own
     }
 
-    private func exceeds(_ left: UInt64, _ right: UInt64) -> Bool {
-        guard type == .float else { return precedes(right, left) }
-        return Double(bitPattern: left).exceeds(Double(bitPattern: right))
-    }
-
-    private func precedes(_ left: UInt64, _ right: UInt64) -> Bool {
-        switch type {
-        case .float:
-            return Double(bitPattern: left).precedes(Double(bitPattern: right))
-        case .integer, .boolean: return Int64(bitPattern: left) < Int64(bitPattern: right)
-        case .string: return false
-        }
-    }
-
     /// Returns whether a value wins against another at the same time. As in InfluxDB the larger
     /// value wins, except that first() prefers false to true.
     private func wins(_ candidate: UInt64, over other: UInt64, isFirst: Bool) -> Bool {
@@ -498,7 +484,7 @@ struct FieldAccumulator {
             return Name(text(other)) < Name(text(candidate))
         case .boolean:
             return isFirst ? candidate < other : candidate > other
-        case .float, .integer: return precedes(other, candidate)
+        case .float, .integer: return type.precedes(other, candidate)
         }
     }
 

@@ -48,7 +48,7 @@ final class MaterializedOutput: SeriesOutput {
     func endSeries() throws(DatabaseError) {
         sizeBytes += heldBytes
         var times = rows.times
-        var columns = rows.columns(plan.columns.count)
+        var columns = rows.vectors(plan.columns.count)
         if !plan.isAscending {
             times.reverse()
             columns = columns.map { $0.type == nil ? $0 : $0.reversed }

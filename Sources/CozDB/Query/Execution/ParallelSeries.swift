@@ -12,7 +12,7 @@ extension Executor {
     ) throws(DatabaseError) {
         var start = 0
         while start < groups.count {
-            var units: [SeriesUnit] = []
+            var units: [ComputedSeries] = []
             var end = start
             while end < groups.count, units.count < Executor.unitCountMax {
                 for input in groups[end].inputs {
@@ -20,11 +20,11 @@ extension Executor {
                     guard units.count < Executor.unitCountMax,
                         case .computed(let series) = input.origin
                     else { break }
-                    units.append(SeriesUnit(series, counters.emptied))
+                    units.append(series)
                 }
                 end += 1
             }
-            try run(units)
+            run(units)
             for group in groups[start..<end] {
                 try counters.checkCancelled()
                 try runRaw(plan, group, into: output)
@@ -33,38 +33,11 @@ extension Executor {
         }
     }
 
-    private func run(_ units: [SeriesUnit]) throws(DatabaseError) {
-        let rowCount = units.reduce(0) { $0 + $1.rowCount }
+    private func run(_ units: [ComputedSeries]) {
+        let rowCount = units.reduce(0) { $0 + $1.input.rowCount }
         guard units.count > 1, rowCount >= Executor.parallelRowCountMin else { return }
-        // Each unit is used by one thread until all have returned.
-        Cores.perform(iterations: units.count) { units[$0].run() }
-        for unit in units {
-            if let error = unit.error { throw error }
-            counters.add(unit.counters)
-        }
-    }
-}
-
-/// A series to compute.
-///
-/// Unchecked: only one thread at a time uses a unit, and the data that units share is immutable.
-private final class SeriesUnit: @unchecked Sendable {
-    let counters: ExecutionContext
-    let rowCount: Int
-    private(set) var error: DatabaseError?
-    private let series: ComputedSeries
-
-    init(_ series: ComputedSeries, _ counters: ExecutionContext) {
-        self.series = series
-        self.counters = counters
-        rowCount = series.input.rowCount
-    }
-
-    func run() {
-        do throws(DatabaseError) {
-            try counters.stop.over { () throws(DatabaseError) in try series.prepare(counters) }
-        } catch {
-            self.error = error
-        }
+        let contexts = units.map { _ in counters.emptied }
+        Cores.perform(iterations: units.count) { units[$0].prepare(contexts[$0]) }
+        for context in contexts { counters.add(context) }
     }
 }

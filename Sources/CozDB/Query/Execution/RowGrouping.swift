@@ -57,7 +57,7 @@ extension Executor {
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
                 times: order.map { times[$0] },
-                met.groups[place].columns(plan.references.count, order))
+                met.groups[place].vectors(plan.references.count, order))
             try writer.finish()
         }
     }

@@ -151,13 +151,11 @@ struct Selection {
     }
 
     func precedes(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
-        let (a, b) = (points.values.bits[left], points.values.bits[right])
-        switch points.values.type {
-        case .float?:
-            return Double(bitPattern: a).precedes(Double(bitPattern: b))
-        case .string?: return Name(points.values.text(left)) < Name(points.values.text(right))
-        default: return Int64(bitPattern: a) < Int64(bitPattern: b)
+        let type = points.values.type ?? .integer
+        if type == .string {
+            return Name(points.values.text(left)) < Name(points.values.text(right))
         }
+        return type.precedes(points.values.bits[left], points.values.bits[right])
     }
 
     func exceeds(_ points: PointList, _ left: Int, _ right: Int) -> Bool {
@@ -317,11 +315,4 @@ struct Selection {
         list.values = builder.finished()
         return list
     }
-}
-
-/// Comparisons that order NaN last in both directions, so that it is never an extreme.
-extension Double {
-    func precedes(_ other: Double) -> Bool { self < other || (other.isNaN && !isNaN) }
-
-    func exceeds(_ other: Double) -> Bool { self > other || (other.isNaN && !isNaN) }
 }

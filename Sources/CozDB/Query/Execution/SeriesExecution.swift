@@ -46,7 +46,7 @@ struct SeriesExecution {
         var reader = BlockReader(
             plan, input, driving: driving.sorted(), in: input.isStored ? plan.range : .all,
             descending: false, counters: counters)
-        return try collected(&reader)
+        return try collected(&reader, share)
     }
 
     /// The references that columns read directly, without those that the series does not have.
@@ -55,7 +55,11 @@ struct SeriesExecution {
         return present.filter { plan.auxiliary.binaryContains($0) }
     }
 
-    private func collected(_ reader: inout BlockReader) throws(DatabaseError) -> Block {
+    /// - Parameter isLast: whether a block is the last one needed.
+    private func collected(
+        _ reader: inout BlockReader, _ share: MemoryReservation,
+        until isLast: (Block) -> Bool = { _ in false }
+    ) throws(DatabaseError) -> Block {
         var rows = SparseRows()
         var dimensions: [VectorBuilder]?
         var block = Block()
@@ -65,9 +69,10 @@ struct SeriesExecution {
             for index in own.indices { own[index].append(block.dimensions[index]) }
             dimensions = own
             try share.resize(to: own.reduce(rows.sizeBytes) { $0 + $1.sizeBytes })
+            if isLast(block) { break }
         }
         return Block(
-            times: rows.times, references: rows.columns(plan.references.count),
+            times: rows.times, references: rows.vectors(plan.references.count),
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
@@ -99,18 +104,12 @@ struct SeriesExecution {
             plan, input, driving: driving.sorted(), only: needed,
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
             blockRows: SeriesExecution.historyBlockRows, counters: counters)
-        let share = MemoryReservation(counters.memory)
         var searches = own.map { HistorySearch($0) }
-        var rows = SparseRows()
-        var block = Block()
-        while searches.contains(where: { !$0.isDone }), try reader.next(into: &block) {
+        let block = try collected(&reader, MemoryReservation(counters.memory)) { block in
             for index in searches.indices { searches[index].look(at: block) }
-            rows.add(block, reader.filled.map(\.reference), plan)
-            try share.resize(to: rows.sizeBytes)
+            return searches.allSatisfy(\.isDone)
         }
-        return Block(
-            times: rows.times.reversed(),
-            references: rows.columns(plan.references.count).map(\.reversed))
+        return Block(times: block.times.reversed(), references: block.references.map(\.reversed))
     }
 
     // MARK: Functions

@@ -4,7 +4,11 @@
 /// series or group have few.
 struct SparseRows {
     private(set) var times: [Int64] = []
-    private var builders: [Int: VectorBuilder] = [:]
+    /// The columns with a value, in order of arrival.
+    private var columns: [(index: Int, builder: VectorBuilder)] = []
+    /// The place of each column in that list. Unused until the second call of `add`, because most
+    /// series of a subquery arrive at once.
+    private var places: [Int: Int] = [:]
     /// The approximate memory of times and columns.
     private(set) var sizeBytes = 0
 
@@ -14,17 +18,24 @@ struct SparseRows {
     ///   - present: the columns that may have a value in the rows.
     ///   - type: the type of a column; nil if unknown.
     mutating func add(
-        _ times: [Int64], _ columns: [ResultVector], _ present: some Sequence<Int>,
+        _ times: [Int64], _ vectors: [ResultVector], _ present: some Sequence<Int>,
         type: (Int) -> FieldType?
     ) {
-        for index in present where columns[index].type != nil {
-            let isNew = builders[index] == nil
-            var builder = builders.removeValue(forKey: index) ?? VectorBuilder(type: type(index))
-            sizeBytes += isNew ? 2 * MemoryLayout<VectorBuilder>.stride : -builder.sizeBytes
-            builder.appendNulls(upTo: self.times.count)
-            builder.append(columns[index])
-            sizeBytes += builder.sizeBytes
-            builders[index] = builder
+        let isFirst = columns.isEmpty
+        if !isFirst, places.isEmpty {
+            for (place, column) in columns.enumerated() { places[column.index] = place }
+        }
+        for index in present where vectors[index].type != nil {
+            let place = isFirst ? columns.count : places[index] ?? columns.count
+            if place == columns.count {
+                columns.append((index, VectorBuilder(type: type(index))))
+                sizeBytes += 2 * MemoryLayout<VectorBuilder>.stride
+                if !isFirst { places[index] = place }
+            }
+            sizeBytes -= columns[place].builder.sizeBytes
+            columns[place].builder.appendNulls(upTo: self.times.count)
+            columns[place].builder.append(vectors[index])
+            sizeBytes += columns[place].builder.sizeBytes
         }
         self.times += times
         sizeBytes += times.count * 8
@@ -38,13 +49,14 @@ struct SparseRows {
     /// Returns all columns. Those without a value have no type and share their memory.
     ///
     /// - Parameter order: the rows in their new order; nil keeps the order.
-    mutating func columns(_ count: Int, _ order: [Int]? = nil) -> [ResultVector] {
+    mutating func vectors(_ count: Int, _ order: [Int]? = nil) -> [ResultVector] {
         let nothing = ResultVector.constant(nil, count: order?.count ?? times.count)
-        return (0..<count).map { index in
-            guard var builder = builders[index] else { return nothing }
-            builder.appendNulls(upTo: times.count)
-            let column = builder.finished()
-            return order.map { column.filtered($0) } ?? column
+        var vectors = [ResultVector](repeating: nothing, count: count)
+        for place in columns.indices {
+            columns[place].builder.appendNulls(upTo: times.count)
+            let vector = columns[place].builder.finished()
+            vectors[columns[place].index] = order.map { vector.filtered($0) } ?? vector
         }
+        return vectors
     }
 }

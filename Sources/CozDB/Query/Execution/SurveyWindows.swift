@@ -205,7 +205,9 @@ struct WindowValues {
             } else {
                 counters.windowSteps += rows.count
                 let values = points.values.bits.span.extracting(rows)
-                sum = type == .float ? self.sum(values).bitPattern : wrappingSum(values)
+                sum =
+                    type == .float
+                    ? self.sum(values).bitPattern : UInt64(bitPattern: sumOfIntegers(values))
             }
             guard aggregate == .mean else { return .computed(sum) }
             let total =
@@ -217,12 +219,6 @@ struct WindowValues {
     private func sum(_ values: Span<UInt64>) -> Double {
         var sum = 0.0
         for index in values.indices { sum += Double(bitPattern: values[index]) }
-        return sum
-    }
-
-    private func wrappingSum(_ values: Span<UInt64>) -> UInt64 {
-        var sum: UInt64 = 0
-        for index in values.indices { sum &+= values[index] }
         return sum
     }
 

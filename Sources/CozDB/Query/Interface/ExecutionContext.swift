@@ -1,7 +1,9 @@
 // The state that all parts of a running query share: counters, cancellation and memory.
 
-/// The counters, cancellation check and memory account of a query; used by one thread at a time.
-final class ExecutionContext {
+/// The counters, cancellation check and memory account of a query.
+///
+/// Unchecked: one thread at a time uses a context.
+final class ExecutionContext: @unchecked Sendable {
     /// Phase times and returned rows; `total` also includes reads.
     var value = QueryCounters()
     /// The memory that the query's buffers hold.
