@@ -109,6 +109,9 @@ public struct DatabaseOptions: Sendable {
     /// compaction and removed files. Never called with measured values.
     public var log: (@Sendable (String) -> Void)?
 
+    /// Changes each encoded commit before it is checked; only tests set it.
+    var changeRecord: (@Sendable (inout [UInt8]) -> Void)?
+
     /// Creates options with the default values.
     public init() {}
 }

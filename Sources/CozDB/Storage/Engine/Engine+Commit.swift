@@ -62,11 +62,12 @@ extension Engine {
             journal: CommitJournal(
                 known: basis.known, roomBytes: basis.journalRoomBytes,
                 marks: marks))
-        guard let record = try encoder.encode(batch) else { return encoder.report }
+        guard var record = try encoder.encode(batch) else { return encoder.report }
         if encoder.journal.hasRefusals, basis.known == nil {
             try loadKnownRefusals()
             return nil
         }
+        options.changeRecord?(&record)
         try checkSize(record)
         try checkReadable(record, basis.schemas)
         let commit = EncodedCommit(

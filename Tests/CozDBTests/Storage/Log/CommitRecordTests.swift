@@ -2,6 +2,7 @@
 // written to a segment.
 
 import CozTestSupport
+import Synchronization
 import Testing
 
 @testable import CozDB
@@ -80,5 +81,81 @@ struct CommitRecordTests {
         } throws: { error in
             "\(error)".contains("version \(CommitRecord.version + 1)")
         }
+    }
+
+    // MARK: Refused before they are written
+
+    private func batch(
+        _ experiment: String, _ fields: [String], time: Int64
+    ) throws -> WriteBatch {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: experiment, tags: ["id_participant": "p"],
+            time: Timestamp(nanoseconds: time),
+            fields: Dictionary(uniqueKeysWithValues: fields.map { ($0, .float(1)) }))
+        return batch
+    }
+
+    /// The record of a batch in a database that has the experiments and fields of others.
+    private func record(_ batch: WriteBatch, after others: [WriteBatch]) throws -> [UInt8] {
+        var schemas = SchemaSet()
+        for other in others {
+            var encoder = CommitEncoder(
+                other, schemas: schemas, options: DatabaseOptions(), journal: CommitJournal())
+            _ = try encoder.encode(other)
+            schemas = encoder.schemas
+        }
+        var encoder = CommitEncoder(
+            batch, schemas: schemas, options: DatabaseOptions(), journal: CommitJournal())
+        return try #require(try encoder.encode(batch))
+    }
+
+    @Test func `a record that no replay would take is refused before a byte is written`() throws {
+        let (known, other) = (try batch("dev", ["x"], time: 1), try batch("other", ["x"], time: 1))
+        let wide = try batch("dev", ["x", "y"], time: 1)
+        let foreign = try (
+            experiment: record(other, after: [known, other]), column: record(wide, after: [wide])
+        )
+        let faults: [(reason: String, change: @Sendable (inout [UInt8]) -> Void)] = [
+            ("expected", { $0.removeLast() }),
+            ("bytes after the end of a commit", { $0.append(0) }),
+            ("commit record version", { $0[0] = CommitRecord.version + 1 }),
+            ("rows of an unknown experiment", { [foreign] in $0 = foreign.experiment }),
+            ("values of an unknown column", { [foreign] in $0 = foreign.column }),
+        ]
+        let fault = Change()
+        var options = FaultWorkload().options
+        options.changeRecord = { record in fault.of.withLock { $0 }?(&record) }
+        let system = FaultyFileSystem()
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: system)
+        _ = try database.write(known)
+        let (contents, calls) = (try Contents(database), system.callCount)
+        for (reason, change) in faults {
+            fault.of.withLock { $0 = change }
+            let error = #expect(throws: DatabaseError.self, "\(reason)") {
+                _ = try database.write(batch("dev", ["new"], time: 2))
+            }
+            #expect(error?.kind == .usage, "\(reason)")
+            let message = error?.message ?? ""
+            #expect(message.contains(reason) && message.hasSuffix("; nothing was stored"))
+            #expect(system.callCount == calls, "\(reason): \(system.calls[calls...])")
+            #expect(try Contents(database) == contents, "\(reason)")
+            #expect(try database.schemas()[0].field("new") == nil, "\(reason)")
+        }
+        // A process that ends here leaves what was there before; this one goes on.
+        let survivor = try FaultWorkload().open(system.survivor(.nothing))
+        #expect(try Contents(survivor) == contents)
+        fault.of.withLock { $0 = nil }
+        _ = try database.write(batch("dev", ["new"], time: 2))
+        let after = try Contents(database)
+        #expect(after.cells.count == contents.cells.count + 1)
+        try database.close()
+        #expect(try Contents(FaultWorkload().open(system, .readOnly)) == after)
+    }
+
+    /// What happens to records from now on.
+    private final class Change: Sendable {
+        let of = Mutex<(@Sendable (inout [UInt8]) -> Void)?>(nil)
     }
 }
