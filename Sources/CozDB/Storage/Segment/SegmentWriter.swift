@@ -88,6 +88,9 @@ final class SegmentWriter {
     /// Comparisons and lookups between fields so far; for tests of their growth.
     var stepCount: Int { candidates.stepCount + presence.comparisonCount }
 
+    /// The most cells of a chunk so far; for tests of its limit.
+    private(set) var largestChunkCellCount = 0
+
     /// The number of rows so far.
     var rowCount: Int { footer.rowCount }
 
@@ -138,6 +141,8 @@ final class SegmentWriter {
     private func endChunk() throws(FileError) {
         guard !chunkFields.isEmpty else { return }
         let chunkFields = chunkFields
+        largestChunkCellCount = max(
+            largestChunkCellCount, chunkFields.reduce(0) { $0 + $1.valueCount })
         self.chunkFields.removeAll(keepingCapacity: true)
         if findsReferences { candidates.search(chunk) }
         let (chunk, series) = (chunk, chunkSeries)

@@ -82,24 +82,27 @@ struct GrowthTests {
         }
     }
 
-    /// What a merge of three segments does, where each series has values of few columns.
-    private func mergeWork(columns: Int) throws -> Int {
+    /// What a merge of three segments does. Each series has a row with values of three columns, or
+    /// one series has a row of all columns, and a merge unites it.
+    private func mergeWork(columns: Int, isWide: Bool) throws -> Int {
         var schema = ExperimentSchema(
             id: 1, name: "e", identity: .allTags, typeRule: .lossless, preset: "none")
         for number in 0..<columns { schema.add(name: "c\(number)", kind: .field, type: .float) }
         let directory = try FaultyFileSystem().openDirectory(
             "db", create: true, access: .ownerOnly)
-        let keys = (0..<columns).map { SeriesKey(tags: [("t", "\($0)")]) }.sorted()
+        let keys = (0..<(isWide ? 1 : columns)).map { SeriesKey(tags: [("t", "\($0)")]) }.sorted()
         func segment(_ number: UInt64, _ factor: Int) throws -> SegmentReader {
             let writer = try SegmentWriter(
                 directory.create(FileName.segment(number).text), number: number, databaseID: 9,
                 schema: schema)
             for (series, key) in keys.enumerated() {
                 try writer.beginSeries(key.bytes)
-                try writer.addRows([Int64(number)])
-                try writer.addValues(
-                    schema.columns[series * factor % columns], rows: [0],
-                    bits: [Double(series).bitPattern], strings: .none)
+                try writer.addRows([isWide ? 0 : Int64(number)])
+                for column in isWide ? 0..<columns : series..<(series + 1) {
+                    try writer.addValues(
+                        schema.columns[column * (isWide ? 1 : factor) % columns], rows: [0],
+                        bits: [Double(isWide ? factor : column).bitPattern], strings: .none)
+                }
             }
             return try SegmentReader(
                 in: directory, writer.finish(), databaseID: 9, access: .copied)
@@ -109,12 +112,17 @@ struct GrowthTests {
         let writer = try SegmentWriter(
             directory.create("x.seg"), number: 7, databaseID: 9, schema: schema)
         try merge.write(to: writer, isCancelled: { false })
-        #expect(try writer.finish().valueCount == 3 * columns)
-        return merge.stepCount
+        #expect(try writer.finish().valueCount == (isWide ? 1 : 3) * columns)
+        return merge.stepCount + writer.stepCount
     }
 
     @Test func `the work of a merge grows with its values, not with columns times series`() throws {
-        try expectLinear("series of three columns", from: 200) { try mergeWork(columns: $0) }
+        try expectLinear("series of three columns", from: 200) {
+            try mergeWork(columns: $0, isWide: false)
+        }
+        try expectLinear("a row of all columns", from: 1000) {
+            try mergeWork(columns: $0, isWide: true)
+        }
     }
 
     @Test func `a wide row is flushed, merged, checked and read`() throws {
@@ -140,7 +148,7 @@ struct GrowthTests {
         #expect("\(result)".contains("5998"))
     }
 
-    @Test func `rows of very many cells are written in small chunks`() throws {
+    @Test func `a flush keeps each chunk within the limit of its cells`() throws {
         let database = try Database.open(
             "db", access: .readWrite, options: options(), on: FaultyFileSystem())
         // The tags of all rows are one list, the cells they become are more than one chunk takes.
@@ -151,17 +159,29 @@ struct GrowthTests {
         let tagSet = batch.tagSet(
             experiment: experiment,
             tags: [("id_participant", "p")] + tags.map { (name: $0.0, value: $0.1) })
-        let rowCount = SegmentFormat.chunkCellCountMax / 2000 + 500
+        let limit = SegmentFormat.chunkCellCountMax
+        let rowCount = limit / 2000 + 500
         for row in 0..<rowCount {
             batch.append(column: column, bits: UInt64(row))
-            // Every other two rows are one.
-            batch.endRow(tagSet: tagSet, time: Int64(row / 2), line: 0)
+            // Every other two of the last rows are one.
+            let time = row < rowCount - 200 ? row : row & ~1
+            batch.endRow(tagSet: tagSet, time: Int64(time), line: 0)
         }
         _ = try database.write(batch)
-        try database.flush()
-        let (manifest, snapshot) = try database.moment()
-        #expect(manifest.segments.map(\.rowCount) == [(rowCount + 1) / 2])
-        #expect(try snapshot.experiments[0].rowCount() == (rowCount + 1) / 2)
+        let system = FaultyFileSystem()
+        let directory = try system.openDirectory("db", create: true, access: .ownerOnly)
+        let snapshot = try database.moment().1
+        let view = snapshot.experiments[0]
+        guard case .memtable(let memtable) = view.sources[0] else { return }
+        let writer = try SegmentWriter(
+            directory.create(FileName.segment(4).text), number: 4, databaseID: 9,
+            schema: view.schema)
+        var flush = MemtableFlush(memtable, schema: view.schema)
+        try flush.write(to: writer)
+        let segment = try writer.finish()
+        #expect(segment.rowCount == rowCount - 100)
+        // The row that reaches the limit is the last one.
+        #expect((limit / 2..<limit + 2001).contains(writer.largestChunkCellCount))
         try database.close()
     }
 
