@@ -49,6 +49,9 @@ struct RegexMatcher {
     /// States visited since the last cancellation check.
     private var work = 0
     private static let workCountMax = 4096
+    /// States visited and sets tested so far; for tests of their bounds.
+    private(set) var visitCount = 0
+    private(set) var testCount = 0
 
     init(_ program: RegexProgram) {
         self.program = program
@@ -74,6 +77,7 @@ struct RegexMatcher {
             following.removeAll()
             step += 2
             work += current.states.count + 1
+            visitCount += current.states.count
             if work >= RegexMatcher.workCountMax {
                 work = 0
                 // The query is cancelled, so its caller discards the result.
@@ -82,6 +86,7 @@ struct RegexMatcher {
             for state in current.states {
                 guard case .scalar(let set) = program.instructions[state] else { continue }
                 if verdicts[set] < step {
+                    testCount += 1
                     verdicts[set] = step + (program.sets[set].contains(scalar) ? 1 : 0)
                 }
                 guard verdicts[set] > step else { continue }

@@ -41,14 +41,28 @@ internal import Testing
         #expect(throws: DatabaseError.self) { try Regex(pattern) }
     }
 
-    @Test func `time grows with the text, not with what could match`() throws {
-        let regex = try Regex("(a*)*(a|aa)*b")
-        let text = String(repeating: "a", count: 20_000)
-        let clock = ContinuousClock()
-        var isFound = true
-        let time = clock.measure { isFound = regex.matches(text) }
+    /// What a match in vain costs.
+    private func work(
+        _ pattern: String, _ text: String
+    ) throws -> (program: RegexProgram, visits: Int, tests: Int) {
+        var parser = RegexParser(pattern)
+        let program = try RegexProgram(try parser.parse(), of: pattern)
+        var matcher = RegexMatcher(program)
+        let isFound = matcher.matches(text.unicodeScalars)
         #expect(!isFound)
-        #expect(time < .seconds(10))
+        return (program, matcher.visitCount, matcher.testCount)
+    }
+
+    @Test(arguments: [
+        ("(a*)*(a|aa)*b", "a", 4000), (#"(?i)(\p{Han}|\pL){900}"#, "ä", 899),
+        (#"(?i)(\p{Han}|\pL){900}"#, "漢", 899), (#"^(?i)([a-z]|\PL|\d)*\d{9}$"#, "x", 4000),
+    ])
+    func `a character visits each state once and tests each set once`(
+        _ pattern: String, _ character: String, _ count: Int
+    ) throws {
+        let work = try work(pattern, String(repeating: character, count: count))
+        #expect((count...count * work.program.instructions.count).contains(work.visits))
+        #expect((count...count * work.program.sets.count).contains(work.tests))
     }
 
     @Test func `an expression that multiplies itself is refused`() throws {
