@@ -172,6 +172,80 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    // MARK: Flushes
+
+    /// Where attributes are, of which there are n.
+    enum Attributes: String, CaseIterable, Sendable {
+        case ofOneRow, ofRows, ofRowsOfOneTime, ofSeries
+
+        func points(_ count: Int) -> [(tags: [String: String], time: Int)] {
+            let numbers = 0..<count
+            switch self {
+            case .ofOneRow:
+                let tags = numbers.map { ("a\($0)", "v\($0)") } + [("id_participant", "p")]
+                return [(Dictionary(uniqueKeysWithValues: tags), 1)]
+            case .ofRows: return numbers.map { (["id_participant": "p", "a\($0)": "v"], $0) }
+            case .ofRowsOfOneTime:
+                return numbers.map { (["id_participant": "p", "a\($0)": "v"], 1) }
+            case .ofSeries: return numbers.map { (["id_participant": "p\($0)", "a\($0)": "v"], 1) }
+            }
+        }
+    }
+
+    /// What the flush of all rows of a memtable does.
+    private func flushWork(_ write: (Database) throws -> Void, columns: Int) throws -> Int {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        try write(database)
+        let view = try #require(try database.takeSnapshot().experiments.first)
+        #expect(view.schema.columns.count == columns)
+        guard case .memtable(let rows)? = view.sources.first else { return 0 }
+        let directory = try FaultyFileSystem().openDirectory("db", create: true, access: .ownerOnly)
+        let writer = try SegmentWriter(
+            directory.create("x.seg"), number: 4, databaseID: 9, schema: view.schema)
+        var flush = MemtableFlush(rows, schema: view.schema)
+        try flush.write(to: writer)
+        _ = try writer.finish()
+        try database.close()
+        return flush.stepCount + writer.stepCount
+    }
+
+    @Test(arguments: Attributes.allCases)
+    func `the work of a flush grows with the attributes of its rows`(place: Attributes) throws {
+        let files = TemporaryFiles()
+        func imported(_ count: Int) throws -> Int {
+            let lines = place.points(count).map { tags, time in
+                let tags = tags.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ",")
+                return "{\"measurement\":\"m\",\"time\":\(time),\"tags\":{\(tags)},"
+                    + "\"fields\":{\"x\":1}}\n"
+            }
+            let path = files.write("\(place)\(count).ndjson", lines.joined())
+            return try flushWork(
+                { database in
+                    _ = try importFiles([path], options: Self.options(.ndjson)) {
+                        (batch) throws(DatabaseError) in try database.write(batch)
+                    }
+                }, columns: count + 1)
+        }
+        func added(_ count: Int) throws -> Int {
+            var batch = WriteBatch()
+            for (tags, time) in place.points(count) {
+                try batch.add(
+                    experiment: "m", tags: tags, time: Timestamp(nanoseconds: Int64(time)),
+                    fields: ["x": .float(1)])
+            }
+            return try flushWork({ _ = try $0.write(batch) }, columns: count + 1)
+        }
+        for work in [imported, added] {
+            let works = try [150, 300, 600].map(work)
+            #expect(works[0] >= 150)
+            for index in 1...2 {
+                #expect(Double(works[index]) < 2.2 * Double(works[index - 1]), "\(works)")
+            }
+        }
+        #expect(try imported(150) == added(150))
+    }
+
     // MARK: Limits
 
     @Test func `of a long value a short reason is left`() throws {

@@ -6,6 +6,8 @@ struct MemtableFlush {
     private(set) var counters = WriteCounters()
     /// Rows that unite points with different attributes.
     private(set) var merges = TagSetMerges()
+    /// Column chunks written so far; for tests of their growth.
+    private(set) var stepCount = 0
 
     private let view: MemtableView
     private let schema: ExperimentSchema
@@ -84,6 +86,7 @@ struct MemtableFlush {
         number(order, chunk)
         scatter(order, chunk)
         try writer.addRows(times)
+        stepCount += cells.columns.count
         for id in cells.columns {
             let range = cells.range(id)
             try writer.addValues(
