@@ -52,38 +52,53 @@ struct ForgedLogTests {
     /// A payload that stands for very much.
     struct Bomb: Sendable, CustomTestStringConvertible {
         var testDescription: String
+        /// What is said of it: the bound that it meets.
+        var words: String
         var start: [UInt8]
         var zeros: Int
         var commitCount: Int
 
-        init(_ name: String, _ start: [UInt8], zeros: Int, commits: Int = 1) {
+        init(
+            _ name: String, _ words: String, _ start: [UInt8], zeros: Int, commits: Int = 1
+        ) {
             testDescription = name
+            self.words = words
             self.start = start
             self.zeros = zeros
             commitCount = commits
         }
 
         /// One commit whose next part has very many entries.
-        init(_ name: String, commit start: [UInt8]) {
+        init(_ name: String, _ words: String, commit start: [UInt8]) {
             let size = 50_000_000
             var writer = ByteWriter()
             writer.appendVarint(size)
             let count = writer.bytes
             writer.removeAll()
             writer.appendVarint(start.count + count.count + size)
-            self.init(name, writer.bytes + start + count, zeros: size)
+            self.init(name, words, writer.bytes + start + count, zeros: size)
         }
     }
 
     private static let bombs: [Bomb] = [
-        Bomb("more than is plausible", [], zeros: 900_000_000),
-        Bomb("empty commits", [], zeros: 50_000_000, commits: 50_000_000),
-        Bomb("more commits than the frame says", [], zeros: 50_000_000, commits: 3),
-        Bomb("commits without end", [], zeros: 50_000_000, commits: 1 << 30),
-        Bomb("changes", commit: [version]),
-        Bomb("entries", commit: [version, 0]),
-        Bomb("strings", commit: [version, 0, 0]),
-        Bomb("tables", commit: [version, 0, 0, 0]),
+        Bomb(
+            "more than is plausible",
+            "compressed bytes for an original size of 900000000, which is impossible", [],
+            zeros: 900_000_000),
+        Bomb("more than a payload", "expected at most 1073741824", [], zeros: 1 << 30 + 1),
+        Bomb(
+            "empty commits", "found 50000000 commits, expected at most 65536", [],
+            zeros: 50_000_000, commits: 50_000_000),
+        Bomb(
+            "more commits than the frame says", "found more commits, expected 3", [],
+            zeros: 50_000_000, commits: 3),
+        Bomb(
+            "commits without end", "found 1073741824 commits, expected at most 65536", [],
+            zeros: 50_000_000, commits: 1 << 30),
+        Bomb("changes", "unknown", commit: [version]),
+        Bomb("entries", "found 50000000, expected at most 4194304", commit: [version, 0]),
+        Bomb("strings", "found a second empty string", commit: [version, 0, 0]),
+        Bomb("tables", "rows of an unknown experiment 0", commit: [version, 0, 0, 0]),
     ]
 
     @Test(arguments: bombs)
@@ -97,6 +112,7 @@ struct ForgedLogTests {
             // Zeros are changes of a kind that a newer version may know.
             #expect(error?.kind == .damaged || error?.kind == .unsupportedFormat)
             #expect(error?.file == Self.path)
+            #expect(error?.message.contains(bomb.words) == true, "\(String(describing: error))")
         }
     }
 }

@@ -75,7 +75,7 @@ enum LogFuzzing {
         let header = FrameHeader(
             payloadSizeBytes: payload.count, payloadChecksum: 0, firstSequence: 0,
             durableSizeBytes: 0, commitCount: 0, isCompressed: isCompressed)
-        guard let plain = LogReader.expanded(payload, header) else { return 1 }
+        guard let plain = try? LogReader.expanded(payload, header) else { return 1 }
         var reader = ByteReader(plain.span)
         var count = 0
         while !reader.isAtEnd, (try? reader.readBlob(limit: plain.count)) != nil { count += 1 }

@@ -180,8 +180,8 @@ struct LogSalvage {
         let payload = bytes.extracting(start..<(start + header.payloadSizeBytes))
         let seed = LogFormat.seed(identity, offset: offset)
         guard checksum(payload, seed: seed) == header.payloadChecksum,
-            let plain = LogReader.expanded([UInt8](copying: payload), header),
-            let commits = LogReader.split(plain, count: header.commitCount)
+            let plain = try? LogReader.expanded([UInt8](copying: payload), header),
+            let commits = try? LogReader.split(plain, count: header.commitCount)
         else { return nil }
         return Frame(
             header: header, commits: commits,

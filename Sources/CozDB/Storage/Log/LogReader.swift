@@ -78,11 +78,16 @@ struct LogReader {
     mutating func next() throws(DatabaseError) -> (firstSequence: UInt64, commits: [[UInt8]])? {
         let offset = validSizeBytes
         guard offset < sizeBytes else { return nil }
-        guard let frame = try frame(at: offset), frame.header.firstSequence == nextSequence,
-            let payload = LogReader.expanded(frame.payload, frame.header),
-            let commits = LogReader.split(payload, count: frame.header.commitCount)
-        else {
+        guard let frame = try frame(at: offset), frame.header.firstSequence == nextSequence else {
             try classifyEnd(at: offset)
+            return nil
+        }
+        let commits: [[UInt8]]
+        do throws(FormatError) {
+            let payload = try LogReader.expanded(frame.payload, frame.header)
+            commits = try LogReader.split(payload, count: frame.header.commitCount)
+        } catch {
+            try classifyEnd(at: offset, because: error)
             return nil
         }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
@@ -123,11 +128,17 @@ struct LogReader {
     }
 
     /// Decides whether a place without a good frame is the end, a torn tail or damage.
-    private mutating func classifyEnd(at offset: Int) throws(DatabaseError) {
+    ///
+    /// - Parameter error: what is wrong with a frame whose checksum is right.
+    private mutating func classifyEnd(
+        at offset: Int, because error: FormatError? = nil
+    ) throws(DatabaseError) {
+        let reason = error.map { " (\($0.message))" } ?? ""
         if isSealed {
+            let fault = error == nil ? "does not match its checksum" : "is damaged" + reason
             throw DatabaseError(
                 .damaged,
-                "this frame does not match its checksum; commits from sequence \(nextSequence) on "
+                "this frame \(fault); commits from sequence \(nextSequence) on "
                     + "cannot be read", file: file.path, offset: offset)
         }
         var hasBytes = false
@@ -145,8 +156,9 @@ struct LogReader {
             {
                 throw DatabaseError(
                     .damaged,
-                    "this frame is damaged, and intact ones follow at offset \(place); commits "
-                        + "\(nextSequence) to \(frame.header.firstSequence &- 1) cannot be read",
+                    "this frame is damaged\(reason), and intact ones follow at offset \(place); "
+                        + "commits \(nextSequence) to \(frame.header.firstSequence &- 1) cannot be "
+                        + "read",
                     file: file.path, offset: offset)
             }
             place += LogFormat.alignment
@@ -184,31 +196,38 @@ struct LogReader {
         return (header, payload)
     }
 
-    /// The payload before compression; nil if it cannot be decompressed.
-    static func expanded(_ payload: [UInt8], _ header: FrameHeader) -> [UInt8]? {
+    /// The payload before compression.
+    static func expanded(
+        _ payload: [UInt8], _ header: FrameHeader
+    ) throws(FormatError) -> [UInt8] {
         guard header.isCompressed else { return payload }
+        let limit = LogFormat.payloadSizeBytesMax
         var reader = ByteReader(payload.span)
         var bytes: [UInt8] = []
-        guard let size = try? reader.readVarint(), size <= UInt64(LogFormat.payloadSizeBytesMax),
-            let block = try? reader.readBytes(reader.remaining),
-            (try? LZ4.decompress(
-                block, size: Int(size), limit: LogFormat.payloadSizeBytesMax, appendTo: &bytes))
-                != nil
-        else { return nil }
+        let size = try reader.readCount(limit: limit)
+        let block = try reader.readBytes(reader.remaining)
+        try LZ4.decompress(block, size: size, limit: limit, appendTo: &bytes)
         return bytes
     }
 
-    /// The commits of a payload; nil if their number is too large or not that of the frame header.
-    static func split(_ payload: [UInt8], count: Int) -> [[UInt8]]? {
-        guard count <= LogFormat.groupCountMax else { return nil }
+    /// The commits of a payload. Their number must be that of the frame header.
+    static func split(_ payload: [UInt8], count: Int) throws(FormatError) -> [[UInt8]] {
+        guard count <= LogFormat.groupCountMax else {
+            throw FormatError(
+                .invalid,
+                "found \(count) commits, expected at most \(LogFormat.groupCountMax)", at: 0)
+        }
         var reader = ByteReader(payload.span)
         var commits: [[UInt8]] = []
-        while !reader.isAtEnd {
-            guard commits.count < count, let commit = try? reader.readBlob(limit: payload.count)
-            else { return nil }
-            commits.append([UInt8](copying: commit))
+        while !reader.isAtEnd, commits.count < count {
+            commits.append([UInt8](copying: try reader.readBlob(limit: payload.count)))
         }
-        return commits.count == count ? commits : nil
+        guard reader.isAtEnd, commits.count == count else {
+            let found = reader.isAtEnd ? "\(commits.count)" : "more"
+            throw FormatError(
+                .invalid, "found \(found) commits, expected \(count)", at: reader.offset)
+        }
+        return commits
     }
 
     /// Loads bytes into the window, as far as the file has them.
