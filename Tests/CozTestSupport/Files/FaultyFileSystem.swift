@@ -17,6 +17,7 @@ internal import Foundation
     private var faults: [Fault]
     private var count = 0
     private var isDown = false
+    private var readSizeBytes = 0
     private var names: [(call: String, path: String)] = []
     /// What was there before each call, where that is wanted.
     private var states: [FileTree]?
@@ -38,6 +39,9 @@ internal import Foundation
 
     /// Calls so far.
     package var callCount: Int { locked { count } }
+
+    /// Bytes that calls have read so far, without those of mappings.
+    package var readByteCount: Int { locked { readSizeBytes } }
 
     /// What the calls were, for messages.
     package var calls: [String] { locked { names.map { $0.call + " " + $0.path } } }
@@ -197,6 +201,11 @@ internal import Foundation
             }
         }
         return try body(&tree, false)
+    }
+
+    /// Counts bytes that a call has read.
+    func noteRead(_ count: Int) {
+        locked { readSizeBytes += count }
     }
 
     /// The lock goes with its descriptor.

@@ -192,6 +192,7 @@ final class FaultyFile: File, Sendable {
             }
             unsafe content.read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            system.noteRead(count)
             return count
         }
     }

@@ -134,4 +134,33 @@ struct ManifestTests {
         #expect(try Manifest.read(in: directory)?.generation == 300)
         #expect(system.files == ["db/MANIFEST"])
     }
+
+    @Test(arguments: [0, Manifest.magic.count, 50])
+    func `of a huge file that is no manifest, or ends behind one, a page is read`(
+        _ keptCount: Int
+    ) throws {
+        let system = FaultyFileSystem()
+        let database = try FaultWorkload().open(system)
+        _ = try database.write(FaultWorkload.batch(1))
+        try database.close()
+        // Of the manifest its beginning is left, or all of it.
+        let bytes = system["db/MANIFEST"]
+        let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        system["db/MANIFEST"] = keptCount < 50 ? Array(bytes[..<keptCount]) : bytes
+        try directory.open("MANIFEST", writable: true).truncate(to: 1 << 30)
+        let before = system.callCount
+        for body in [
+            { _ = try FaultWorkload().open(system) },
+            { _ = try FaultWorkload().open(system, .readOnly) },
+            { try Database.inspect("db/MANIFEST", on: system) { _ in } },
+        ] as [() throws -> Void] {
+            let start = system.readByteCount
+            let error = #expect(throws: DatabaseError.self) { try body() }
+            #expect(error?.kind == .damaged || error?.kind == .unsupportedFormat)
+            #expect(error?.file == "db/MANIFEST")
+            #expect((1..<4096).contains(system.readByteCount - start))
+        }
+        let calls = system.calls[before...]
+        #expect(!calls.contains { $0.hasPrefix("mmap") || $0.hasPrefix("pwrite") })
+    }
 }
