@@ -2,6 +2,7 @@
 
 internal import CozTestSupport
 @testable internal import CozDB
+internal import Foundation
 internal import Glibc
 internal import Synchronization
 internal import Testing
@@ -75,6 +76,78 @@ struct EmbeddingTests {
         var status: CInt = 0
         #expect(unsafe waitpid(child, &status, 0) == child)
         #expect(status == 0, "calls that the child was refused: \(status >> 8 - 1)")
+    }
+
+    /// What threads that query have done so far.
+    private struct Answers {
+        var counts: [Int]
+        var mistakes: [String] = []
+        var isOver = false
+    }
+
+    @Test func `children by fork are refused while threads query, and the threads go on`() throws {
+        let folder = TemporaryDirectory()
+        let database = try Database.open(folder.path)
+        _ = try database.write(Self.batch())
+        try database.flush()
+        let batch = try Self.batch(["x": .float(2)])
+        let calls: [() throws -> Void] = [
+            { _ = try database.query("SELECT x FROM dev") },
+            { _ = try database.write(batch) },
+            { _ = try database.snapshot() },
+            { try database.flush() },
+            { try database.close() },
+        ]
+        let answers = Mutex(Answers(counts: Array(repeating: 0, count: 8)))
+        let group = DispatchGroup()
+        for thread in 0..<8 {
+            group.enter()
+            Thread.detachNewThread {
+                while !answers.withLock({ $0.isOver }) {
+                    do {
+                        let count = try database.query("SELECT x FROM dev").counters.rowsReturned
+                        answers.withLock {
+                            $0.counts[thread] += 1
+                            if count != 1 { $0.mistakes.append("\(count) rows") }
+                        }
+                    } catch {
+                        answers.withLock { $0.mistakes.append("\(error)") }
+                        break
+                    }
+                }
+                group.leave()
+            }
+        }
+        func waitForAnswers() {
+            let before = answers.withLock { $0.counts }
+            for _ in 0..<20_000 {
+                let after = answers.withLock { $0.counts }
+                if zip(before, after).allSatisfy({ $0 < $1 }) { return }
+                usleep(500)
+            }
+            Issue.record("a thread has no answer")
+        }
+        waitForAnswers()
+        for _ in 0..<10 {
+            let child = try Self.fork()
+            if child == 0 {
+                // What hangs ends, too.
+                alarm(20)
+                let refused = calls.count { Self.kind($0) == .usage }
+                _exit(refused == calls.count ? 0 : CInt(1 + refused))
+            }
+            waitForAnswers()
+            var status: CInt = 0
+            #expect(unsafe waitpid(child, &status, 0) == child)
+            #expect(status == 0, "signal \(status & 127), refused calls: \(status >> 8 - 1)")
+            waitForAnswers()
+        }
+        answers.withLock { $0.isOver = true }
+        group.wait()
+        #expect(answers.withLock { $0.mistakes } == [])
+        _ = try database.write(batch)
+        #expect(try Contents(database).cells.values.map(\.description) == ["2.0"])
+        try database.close()
     }
 
     // MARK: Tasks
