@@ -316,6 +316,44 @@ private final class Databases {
         #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(axis): \(growth)")
     }
 
+    /// Statements whose reads are counted, from few of what there is n of.
+    static let counted: [Axis] =
+        long.filter { $0.name.hasPrefix("IN ") }.map { Axis($0.shape, 50, $0.name, $0.statement) }
+        + [
+            (.sparseRows, "SELECT * FROM m"), (.sparseRows, "SELECT * FROM m WHERE k >= 0"),
+            (.sparseRows, "SELECT f1 FROM m GROUP BY a"), (.sparseAttributes, "SELECT * FROM m"),
+            (.sparseRows, "SELECT count(*) FROM m GROUP BY a"),
+            (.sparseSeries, "SELECT * FROM m"), (.sparseSeries, "SELECT count(*) FROM m"),
+            (.sparseSeries, "SELECT last(*) FROM m GROUP BY *"),
+            (.sparseSeries, "SELECT median(*) FROM m"),
+        ].map { Axis($0, 50, $1) }
+        // From the count of columns on from which nobody looks at each pair.
+        + [Axis(.sparseSeriesInMemory, 310, "SELECT max(*) FROM m")]
+
+    @Test(arguments: counted)
+    func `a statement reads what it looks at`(_ axis: Axis) throws {
+        let counts = try [1, 2, 4].map { factor in
+            let count = factor * axis.count
+            let database = try QueryGrowthTests.database(axis.shape, count)
+            var sink = ForgetfulSink()
+            let counters = try database.query(
+                axis.statement(count), options: QueryOptions(now: Timestamp(nanoseconds: 1 << 20)),
+                into: &sink)
+            // No bytes: an answer of n rows of n columns has as many cells, most of them empty.
+            return [
+                counters.rowsRead, counters.blocksRead, counters.blocksInRange,
+                counters.blocksSkipped, counters.blocksSummarized, counters.blocksOutOfRange,
+                counters.storedBytesRead, counters.rowsReturned,
+            ]
+        }
+        #expect(counts[0].reduce(0, +) > 0)
+        for index in 1...2 {
+            for (before, after) in zip(counts[index - 1], counts[index]) {
+                #expect(Double(after) <= 2.2 * Double(before) + 8, "\(axis): \(counts)")
+            }
+        }
+    }
+
     @Test(
         .enabled(if: Growth.isMeasured, "measures time; see Tools/nightly"),
         arguments: Shape.allCases)
