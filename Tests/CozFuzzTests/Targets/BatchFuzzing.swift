@@ -66,7 +66,7 @@ struct BatchFuzzing {
     }
 
     private mutating func step() throws(FuzzFailure) {
-        switch next(22) {
+        switch next(24) {
         case 0: addExperiment()
         case 1, 2: addColumn()
         case 3: addTagSet()
@@ -90,6 +90,8 @@ struct BatchFuzzing {
         case 18: addRefusal()
         case 19: declare()
         case 20: try write()
+        case 21: configure()
+        case 22: try change()
         default: try reopen(isClosed: next(2) == 0)
         }
     }
@@ -159,8 +161,7 @@ struct BatchFuzzing {
             return note(handle == .none, "a handle where there is none to give")
         }
         check(field)
-        let column = BatchModel.Column(
-            experiment: name, name: field, type: type, isTyped: isTyped)
+        let column = models[current].column(name, field, type, isTyped: isTyped)
         columns.append((handle, BatchModel.intern(column, in: &models[current].columns)))
     }
 
@@ -189,7 +190,8 @@ struct BatchFuzzing {
         guard let experiment else {
             return note(handle == .none, "a handle where there is none to give")
         }
-        let set = BatchModel.TagSet(experiment: experiment, tags: BatchFuzzing.canonical(tags))
+        let set = BatchModel.TagSet(
+            experiment: experiment, tags: models[current].renamed(BatchFuzzing.canonical(tags)))
         tagSets.append((handle, BatchModel.intern(set, in: &models[current].tagSets)))
     }
 
@@ -322,9 +324,7 @@ struct BatchFuzzing {
         batches[current].endRow(tagSet: handle, time: time, line: line)
         let isGood = BatchModel.has(model, models[current].tagSets)
         if isGood, !models[current].isOpenRowInvalid {
-            models[current].rows.append(
-                BatchModel.Row(
-                    tagSet: model.content, time: time, values: models[current].openRow))
+            models[current].addRow(model.content, time: time)
         } else {
             models[current].isWrong = true
         }
@@ -364,17 +364,18 @@ struct BatchFuzzing {
         }
         note(isAdded == isGood, "add(...) takes in, or refuses, what it must not")
         guard isAdded else { return }
-        let set = BatchModel.TagSet(experiment: experiment, tags: BatchFuzzing.canonical(tags))
+        let set = BatchModel.TagSet(
+            experiment: experiment, tags: models[current].renamed(BatchFuzzing.canonical(tags)))
         _ = BatchModel.intern(experiment, in: &models[current].experiments)
         _ = BatchModel.intern(set, in: &models[current].tagSets)
-        var values: [(column: BatchModel.Column, value: FieldValue)] = []
         for (name, value) in fields.sorted(by: { Name($0.key) < Name($1.key) }) {
-            let column = BatchModel.Column(
-                experiment: experiment, name: Array(name.utf8), type: .float, isTyped: true)
+            let column = models[current].column(
+                experiment, Array(name.utf8), .float, isTyped: true)
             _ = BatchModel.intern(column, in: &models[current].columns)
-            values.append((column, value))
+            models[current].openRow.append((column, value))
         }
-        models[current].rows.append(BatchModel.Row(tagSet: set, time: 7, values: values))
+        models[current].addRow(set, time: 7)
+        models[current].openRow = []
     }
 
     private mutating func addRefusal() {
@@ -393,13 +394,66 @@ struct BatchFuzzing {
             models[current].isAllOrNothing.toggle()
         case 1: batches[current].source = "file \(next(3))"
         default:
-            let (experiment, _) = experiment()
+            let (experiment, name) = experiment()
+            if let name { models[current].declared.append(name) }
             batches[current].declare(
                 SchemaPreset.Field("declared", .integer), experiment: experiment)
         }
     }
 
+    /// Settings and renames, as a rule of an empty batch: later ones are a mistake.
+    private mutating func configure() {
+        if next(10) > 0 {
+            batches[current].removeAll()
+            models[current].removeAll()
+        }
+        if next(2) == 0 {
+            let rule = [nil, TypeRule.lossless, .strict][next(3)]
+            batches[current].settings.typeRule = rule
+            models[current].typeRule = rule
+            return
+        }
+        let renames = [[:], ["w": "v"], ["w": "v", "host": "a"], ["v": "x", "a": "c"]][next(4)]
+        batches[current].renames = renames
+        if !models[current].columns.isEmpty || !models[current].tagSets.isEmpty {
+            models[current].isWrong = true
+        }
+        models[current].renames = renames
+    }
+
     // MARK: The database
+
+    /// Deletes, drops or alters.
+    private mutating func change() throws(FuzzFailure) {
+        let experiment = ["v", "w"][next(2)]
+        let field = ["v", "w", "x"][next(3)]
+        var after = held
+        var statement = "DROP MEASUREMENT \"\(experiment)\""
+        var isGood = held.has(experiment)
+        switch next(8) {
+        case 0: after.drop(experiment)
+        case 1, 2:
+            statement = "DELETE \"\(field)\" FROM \"\(experiment)\""
+            isGood = isGood && held.type(experiment, field) != nil
+            after.delete(experiment, field: field)
+        default:
+            let type = [FieldType.float, .string][next(2)]
+            statement = "ALTER EXPERIMENT \"\(experiment)\" FIELD \"\(field)\" TYPE \(type.name)"
+            isGood = after.alter(experiment, field: field, to: type)
+        }
+        var failure: DatabaseError?
+        do throws(DatabaseError) {
+            _ = try database.query(statement)
+        } catch {
+            failure = error
+        }
+        try require(
+            failure.map { [.usage, .notFound].contains($0.kind) } ?? true,
+            "\(statement): \(failure as Any)")
+        try require((failure == nil) == isGood, "\(statement): \(failure as Any), \(isGood)")
+        if isGood { held = after }
+        try compare()
+    }
 
     private mutating func write() throws(FuzzFailure) {
         let outcome = held.write(models[current])
