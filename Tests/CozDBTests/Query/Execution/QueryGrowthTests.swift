@@ -328,11 +328,11 @@ private final class Databases {
             (.sparseSeries, "SELECT median(*) FROM m"),
         ].map { Axis($0, 50, $1) }
         // From the count of columns on from which nobody looks at each pair.
-        + [Axis(.sparseSeriesInMemory, 310, "SELECT max(*) FROM m")]
+        + [Axis(.sparseSeriesInMemory, 1000, "SELECT max(*) FROM m")]
 
     @Test(arguments: counted)
     func `a statement reads what it looks at`(_ axis: Axis) throws {
-        let counts = try [1, 2, 4].map { factor in
+        let counts = try (axis.count < 1000 ? [1, 2, 4] : [1, 2]).map { factor in
             let count = factor * axis.count
             let database = try QueryGrowthTests.database(axis.shape, count)
             var sink = ForgetfulSink()
@@ -347,7 +347,7 @@ private final class Databases {
             ]
         }
         #expect(counts[0].reduce(0, +) > 0)
-        for index in 1...2 {
+        for index in counts.indices.dropFirst() {
             for (before, after) in zip(counts[index - 1], counts[index]) {
                 #expect(Double(after) <= 2.2 * Double(before) + 8, "\(axis): \(counts)")
             }
