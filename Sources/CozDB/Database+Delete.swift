@@ -55,7 +55,7 @@ extension DeletePlanner {
     fileprivate init(snapshot: Snapshot) {
         self.init(
             snapshot: snapshot, options: Database.options,
-            counters: ExecutionContext(Database.options))
+            context: ExecutionContext(Database.options))
     }
 }
 

@@ -18,7 +18,7 @@ internal import Testing
             let columns = view.schema.fields
             for series in try view.series() {
                 var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
-                var block = RowBlock()
+                var block = ColumnBatch()
                 while try cursor.next(into: &block) {
                     for row in 0..<block.count {
                         let values = columns.indices.compactMap { index in

@@ -19,7 +19,7 @@ struct StoredRow: Hashable {
             let columns = view.schema.columns
             for series in try view.series() {
                 var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
-                var block = RowBlock()
+                var block = ColumnBatch()
                 while try cursor.next(into: &block) {
                     for index in 0..<block.count {
                         var row = StoredRow(

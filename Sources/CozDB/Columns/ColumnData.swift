@@ -1,5 +1,5 @@
-// Decoded values on their way to the caller: slices of one column of one series, and row blocks.
-// Every value is 64 bits, interpreted by its type.
+// Decoded values on their way to the caller: slices of one column of one series, and batches of
+// rows. Every value is 64 bits, interpreted by its type.
 
 /// Strings addressed by code. Immutable, so slices can share it. Equal strings from different
 /// sources may have different codes. Every function also accepts a packed time (`ISOTime.word`) in
@@ -253,7 +253,7 @@ enum ColumnShape {
 }
 
 /// Rows of one series as columns, by ascending time (or descending, if requested).
-struct RowBlock {
+struct ColumnBatch {
     /// One of the requested columns.
     struct Column {
         var type = FieldType.float
@@ -261,7 +261,7 @@ struct RowBlock {
         var bits: [UInt64] = []
         var isPresent: [Bool] = []
         var strings = StringTable.empty
-        /// Whether no row of the block has a value.
+        /// Whether no row of the batch has a value.
         var isEmpty = true
 
         func value(_ row: Int) -> FieldValue? {

@@ -62,18 +62,18 @@ struct QueryEngine {
         _ prepared: PreparedStatements, parse: Duration, _ stop: CancellationCheck,
         into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
-        let counters = ExecutionContext(options, stop: stop)
-        counters.value.parse = parse
-        let output = SinkOutput(sink, counters, options)
+        let context = ExecutionContext(options, stop: stop)
+        context.counters.parse = parse
+        let output = SinkOutput(sink, context, options)
         defer { sink = output.sink }
         var current = snapshot
         for (index, (statement, offset)) in prepared.statements.enumerated() {
             try output.sink.beginStatement(index)
             do throws(DatabaseError) {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 // A prepared plan is valid only for the snapshot it was made for.
                 let run = StatementRun(
-                    snapshot: current, options: options, counters: counters, change: change,
+                    snapshot: current, options: options, context: context, change: change,
                     prepared: current === snapshot ? (prepared, index) : nil)
                 let changed = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
                     try run.run(statement, into: output)
@@ -87,7 +87,7 @@ struct QueryEngine {
             }
             try output.sink.endStatement(nil)
         }
-        return counters.total
+        return context.total
     }
 
     /// Returns whether the text has a statement that changes data and so needs a writer.
@@ -109,7 +109,7 @@ struct QueryEngine {
 private struct StatementRun {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: ExecutionContext
+    let context: ExecutionContext
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
     /// The prepared text and the index of the statement in it.
     let prepared: (text: PreparedStatements, index: Int)?
@@ -124,7 +124,7 @@ private struct StatementRun {
             try run(select, into: output)
             return nil
         case .show(let show):
-            try ShowExecution(snapshot: snapshot, options: options, counters: counters)
+            try ShowExecution(snapshot: snapshot, options: options, context: context)
                 .run(show, into: output)
             return nil
         case .alter(let experiment, let field, let type):
@@ -136,7 +136,7 @@ private struct StatementRun {
             return try apply(.alter(experiment: experiment, field: field, type: type)).snapshot
         case .explain(let select, let analyze):
             var explain = ExplainExecution(
-                snapshot: snapshot, options: options, counters: counters)
+                snapshot: snapshot, options: options, context: context)
             try explain.run(select, analyze: analyze, into: output)
             return nil
         case .delete(let delete):
@@ -170,10 +170,10 @@ private struct StatementRun {
         let start = clock.now
         let plan = try self.plan(select)
         let planned = clock.now
-        counters.value.plan += planned - start
+        context.counters.plan += planned - start
         output.begin(plan)
-        defer { counters.value.execute += clock.now - planned }
-        try Executor(options: options, counters: counters).run(plan, into: output)
+        defer { context.counters.execute += clock.now - planned }
+        try Executor(options: options, context: context).run(plan, into: output)
     }
 
     private func plan(_ select: SelectStatement) throws(DatabaseError) -> SelectPlan {
@@ -207,12 +207,12 @@ private struct StatementRun {
     ) throws(DatabaseError) -> Snapshot? {
         let clock = ContinuousClock()
         let start = clock.now
-        defer { counters.value.execute += clock.now - start }
-        let (options, counters) = (options, counters)
+        defer { context.counters.execute += clock.now - start }
+        let (options, context) = (options, context)
         let planned: (Snapshot) throws(DatabaseError) -> Deletion = {
             snapshot throws(DatabaseError) in
-            try counters.stop.over { () throws(DatabaseError) in
-                try plan(DeletePlanner(snapshot: snapshot, options: options, counters: counters))
+            try context.stop.over { () throws(DatabaseError) in
+                try plan(DeletePlanner(snapshot: snapshot, options: options, context: context))
             }
         }
         if options.isDryRun {

@@ -28,7 +28,7 @@ struct Contents: Equatable {
     private mutating func add(_ view: ExperimentView, _ series: Series) throws {
         let key = series.key.tags.flatMap { [$0.name, $0.value] }
         var cursor = view.rows(of: series, columns: view.schema.columns.map(\.id), in: .all)
-        var block = RowBlock()
+        var block = ColumnBatch()
         while try cursor.next(into: &block) {
             for (index, column) in block.columns.enumerated() {
                 for row in 0..<block.count {

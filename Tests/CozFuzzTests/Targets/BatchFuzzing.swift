@@ -513,7 +513,7 @@ struct BatchFuzzing {
             for series in try view.series() {
                 var cursor = view.rows(
                     of: series, columns: view.schema.columns.map(\.id), in: .all)
-                var block = RowBlock()
+                var block = ColumnBatch()
                 while try cursor.next(into: &block) {
                     for (index, column) in block.columns.enumerated() {
                         for row in 0..<block.count {

@@ -102,7 +102,7 @@ extension GroupAggregation {
         var known: Set<Int> = []
         var found: [AccessPath?] = []
         for input in inputs {
-            try executor.counters.checkCancelled()
+            try executor.context.checkCancelled()
             let path = byRow ? nil : accessPath(input)
             if known.insert(path?.number ?? -1).inserted { found.append(path) }
         }

@@ -26,7 +26,7 @@ extension Executor {
         if lists.count == 1 {
             try writer.write(times: lists[0].times, inputs(plan, lists[0]))
         } else {
-            let share = MemoryReservation(counters.memory)
+            let share = MemoryReservation(context.memory)
             let (times, vectors) = try joined(
                 plan, lists, rowCountMax: writer.rowsWanted, share)
             try writer.write(
@@ -47,23 +47,23 @@ extension Executor {
             var lower = plan.hasLowerBound ? buckets.bounds(range.lower).start : first
             // The first bucket of a subquery may start before the range.
             if !plan.isAscending { lower = min(lower, first) }
-            let share = MemoryReservation(counters.memory)
+            let share = MemoryReservation(context.memory)
             var starts = try buckets.starts(
                 first: lower, last: max(range.upper - 1, first),
                 countMax: options.bucketCountMax
-            ) { () throws(DatabaseError) in try counters.checkCancelled() }
+            ) { () throws(DatabaseError) in try context.checkCancelled() }
             // The starts, and the list with one row per start.
             try share.grow(starts.count * 34)
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
             list = try BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
-                .apply(to: list) { () throws(DatabaseError) in try counters.checkCancelled() }
+                .apply(to: list) { () throws(DatabaseError) in try context.checkCancelled() }
         }
         for transformation in call.transformations {
             list = try transformation.apply(
                 to: list, isAscending: plan.isAscending, bucketsMax: options.bucketCountMax,
-                checkCancelled: { () throws(DatabaseError) in try counters.checkCancelled() })
+                checkCancelled: { () throws(DatabaseError) in try context.checkCancelled() })
         }
         list.values.replaceNulls(plan.fill, call.type)
         return list
@@ -105,7 +105,7 @@ extension Executor {
             guard let next else { break }
             times.append(next)
             if times.count % checkedCount == 0 {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 try share.grow(checkedCount * (8 + 9 * lists.count))
             }
             for index in lists.indices {
@@ -182,7 +182,7 @@ struct GroupAggregation {
         self.executor = executor
         assignments = executor.assignments(of: plan)
         hasAuxiliary = !plan.auxiliary.isEmpty
-        share = MemoryReservation(executor.counters.memory)
+        share = MemoryReservation(executor.context.memory)
         fields = assignments.fields.map { field in
             FieldAccumulator(
                 type: field.type, range: field.range, buckets: plan.buckets, needs: field.needs,
@@ -219,13 +219,13 @@ struct GroupAggregation {
         {
             return try add(series, input)
         }
-        var reader = BlockReader(
+        var reader = RowBatchReader(
             plan, input, driving: assignments.arguments, in: executor.extended(plan),
             descending: false,
-            counters: executor.counters)
-        var block = Block()
-        while try reader.next(into: &block) {
-            try add(block, plan.sources[input.source], input.present)
+            context: executor.context)
+        var batch = RowBatch()
+        while try reader.next(into: &batch) {
+            try add(batch, plan.sources[input.source], input.present)
         }
         for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
     }
@@ -235,7 +235,7 @@ struct GroupAggregation {
         _ series: MaterializedSeries, _ input: InputSeries
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        var block = Block(times: series.times)
+        var batch = RowBatch(times: series.times)
         var tags = TagCache(input)
         for (binding, reference) in zip(source.bindings, plan.references) {
             var vector = ResultVector.nothing
@@ -243,13 +243,13 @@ struct GroupAggregation {
                 vector = series.columns[index]
             } else if case .tag(let name) = binding {
                 let value = plan.value(ofTag: tags.value(of: name), source)
-                vector = .constant(value, count: block.count)
+                vector = .constant(value, count: batch.count)
             } else {
-                vector = .constant(nil, count: block.count)
+                vector = .constant(nil, count: batch.count)
             }
-            block.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)
+            batch.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)
         }
-        try add(block, source)
+        try add(batch, source)
         for index in fields.indices { fields[index].endSeries() }
     }
 
@@ -273,16 +273,16 @@ struct GroupAggregation {
             else { continue }
             let needs = fields[index].needs
             for end in [BucketNeeds.first, .last] where needs.contains(end) {
-                var reader = BlockReader(
+                var reader = RowBatchReader(
                     plan, input, driving: [reference],
                     only: (input.condition?.referencesRead ?? []).union([reference]),
-                    in: fields[index].range, descending: end == .last, blockRows: 64,
-                    counters: executor.counters)
-                var block = Block()
-                while try reader.next(into: &block) {
-                    let vector = block.references[reference]
+                    in: fields[index].range, descending: end == .last, batchRows: 64,
+                    context: executor.context)
+                var batch = RowBatch()
+                while try reader.next(into: &batch) {
+                    let vector = batch.references[reference]
                     guard let row = vector.isPresent.firstIndex(of: true) else { continue }
-                    fields[index].add(times: [block.times[row]], vector.filtered([row]))
+                    fields[index].add(times: [batch.times[row]], vector.filtered([row]))
                     break
                 }
             }
@@ -293,24 +293,24 @@ struct GroupAggregation {
     /// Reads from the end with the wanted point, up to that point.
     private mutating func addOneRow(_ input: InputSeries) throws(DatabaseError) {
         let argument = plan.calls[0].argument
-        var reader = BlockReader(
+        var reader = RowBatchReader(
             plan, input, driving: [argument], in: executor.extended(plan),
-            descending: plan.calls[0].aggregate?.usesOnlyLastPoint == true, blockRows: 64,
-            counters: executor.counters)
-        var block = Block()
-        while try reader.next(into: &block) {
-            guard let row = block.references[argument].isPresent.firstIndex(of: true) else {
+            descending: plan.calls[0].aggregate?.usesOnlyLastPoint == true, batchRows: 64,
+            context: executor.context)
+        var batch = RowBatch()
+        while try reader.next(into: &batch) {
+            guard let row = batch.references[argument].isPresent.firstIndex(of: true) else {
                 continue
             }
-            block.times = [block.times[row]]
-            block.references = block.references.map { $0.filtered([row]) }
-            return try add(block, plan.sources[input.source])
+            batch.times = [batch.times[row]]
+            batch.references = batch.references.map { $0.filtered([row]) }
+            return try add(batch, plan.sources[input.source])
         }
     }
 
     /// Adds what another aggregation collected from the inputs that follow.
     mutating func add(_ other: GroupAggregation) throws(DatabaseError) {
-        try executor.counters.checkCancelled()
+        try executor.context.checkCancelled()
         for index in fields.indices { fields[index].add(other.fields[index]) }
         for index in collectors.indices { collectors[index].add(other.collectors[index]) }
         try share.resize(to: sizeBytes)
@@ -323,9 +323,9 @@ struct GroupAggregation {
 
     /// - Parameter present: see `InputSeries`.
     mutating func add(
-        _ block: Block, _ source: PlannedSource, _ present: [Int]? = nil
+        _ batch: RowBatch, _ source: PlannedSource, _ present: [Int]? = nil
     ) throws(DatabaseError) {
-        let others = plan.auxiliary.map { block.references[$0] }
+        let others = plan.auxiliary.map { batch.references[$0] }
         let indices = assignments.indices(of: present)
         var grown = 0
         // A tag has no points, unless it is a column of a subquery.
@@ -333,14 +333,14 @@ struct GroupAggregation {
         {
             grown -= fields[index].sizeBytes
             fields[index].add(
-                times: block.times, block.references[assignments.fields[index].reference])
+                times: batch.times, batch.references[assignments.fields[index].reference])
             grown += fields[index].sizeBytes
         }
         for index in indices.collectors
         where plan.isField(assignments.collectors[index].reference, source) {
             grown -= collectors[index].sizeBytes
             collectors[index].add(
-                times: block.times, block.references[assignments.collectors[index].reference],
+                times: batch.times, batch.references[assignments.collectors[index].reference],
                 others)
             grown += collectors[index].sizeBytes
         }
@@ -364,12 +364,12 @@ struct GroupAggregation {
         case (.field(let index), let aggregate?):
             let points = fields[index].points(aggregate, time: time, age: age(planned))
             // A cancelled computation leaves incomplete points.
-            try executor.counters.checkCancelled()
+            try executor.context.checkCancelled()
             return points
         case (.collector(let index), let aggregate):
             if collected.collector != index {
                 collected = CollectedPoints(
-                    collector: index, list: try collectors[index].finished(executor.counters))
+                    collector: index, list: try collectors[index].finished(executor.context))
             }
             guard let aggregate, collected.list.count > 0 else { return collected.list }
             let selection = Selection(
@@ -378,7 +378,7 @@ struct GroupAggregation {
                 distinguishing: planned.distinguishing.compactMap {
                     plan.auxiliary.firstIndex(of: $0)
                 }, age: age(planned), rankings: collected.rankings)
-            return try selection.apply(to: collected.list, executor.counters)
+            return try selection.apply(to: collected.list, executor.context)
         case (.field, nil): return PointList()
         }
     }

@@ -5,7 +5,7 @@
 struct DeletePlanner {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: ExecutionContext
+    let context: ExecutionContext
 
     /// What WHERE may name. InfluxDB's DELETE takes only tags, DROP SERIES only identity tags.
     private enum Rule {
@@ -34,7 +34,7 @@ struct DeletePlanner {
         let rule: Rule = isSeries ? .identityTags : options.influxCompatible ? .tags : .anything
         try check(plan, split.rest, rule)
         var deletion = Deletion(checkCancelled: { () throws(DatabaseError) in
-            try counters.checkCancelled()
+            try context.checkCancelled()
         })
         for source in plan.sources.indices {
             let columns = try columns(statement.fields, plan.sources[source])
@@ -57,7 +57,7 @@ struct DeletePlanner {
         let source = Source.experiment(name, qualifiers: [], offset: offset)
         guard let view = try planner.experiments(source).first else { return Deletion() }
         var deletion = Deletion(checkCancelled: { () throws(DatabaseError) in
-            try counters.checkCancelled()
+            try context.checkCancelled()
         })
         deletion.experiments = [ExperimentDeletion(view: view, dropsSchema: true)]
         deletion.refusals =
@@ -153,17 +153,17 @@ struct DeletePlanner {
     ) throws(DatabaseError) -> [Int64] {
         guard case .stored(let view, _) = input.origin else { return [] }
         let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
-        var reader = BlockReader(
-            plan, input, driving: nil, in: plan.range, descending: false, counters: counters)
-        var block = Block()
+        var reader = RowBatchReader(
+            plan, input, driving: nil, in: plan.range, descending: false, context: context)
+        var batch = RowBatch()
         var matching: [Int64] = []
         var seen: [Int64] = []
         // The reader skips rows without any of these columns. All such rows have the same result.
         let matchesEmptyRow = condition.matchesEmptyRow(plan.references.count)
-        while try reader.next(into: &block) {
-            let mask = evaluator.mask(condition, block.references, count: block.count)
-            for row in 0..<block.count where mask[row] { matching.append(block.times[row]) }
-            if matchesEmptyRow { seen.append(contentsOf: block.times) }
+        while try reader.next(into: &batch) {
+            let mask = evaluator.mask(condition, batch.references, count: batch.count)
+            for row in 0..<batch.count where mask[row] { matching.append(batch.times[row]) }
+            if matchesEmptyRow { seen.append(contentsOf: batch.times) }
         }
         guard matchesEmptyRow else { return matching }
         let all = try view.rowTimes(of: series, in: plan.range)

@@ -33,7 +33,7 @@ struct InputGroup {
 
 final class Executor {
     let options: QueryOptions
-    let counters: ExecutionContext
+    let context: ExecutionContext
     /// The approximate memory per series in a statement's lists.
     private static let seriesSizeBytes = 400
     private let seriesShare: MemoryReservation
@@ -44,11 +44,11 @@ final class Executor {
     private var knownDimensions: DimensionsByTag?
 
     /// - Parameter assignments: of the plan to run, if already computed.
-    init(options: QueryOptions, counters: ExecutionContext, assignments: CallAssignments? = nil) {
+    init(options: QueryOptions, context: ExecutionContext, assignments: CallAssignments? = nil) {
         knownAssignments = assignments
         self.options = options
-        self.counters = counters
-        seriesShare = MemoryReservation(counters.memory)
+        self.context = context
+        seriesShare = MemoryReservation(context.memory)
     }
 
     func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
@@ -60,7 +60,7 @@ final class Executor {
         guard plan.isRaw else { return try runAggregates(plan, groups, into: output) }
         if plan.hasSeriesFunctions { return try runSeries(plan, groups, into: output) }
         for group in groups {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             try runRaw(plan, group, into: output)
         }
     }
@@ -92,7 +92,7 @@ final class Executor {
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             case .subquery(let inner):
-                let materialized = MaterializedOutput(inner, options, counters)
+                let materialized = MaterializedOutput(inner, options, context)
                 try run(inner, into: materialized)
                 for series in materialized.finished() {
                     let input = InputSeries(origin: .materialized(series), source: index)
@@ -245,7 +245,7 @@ final class Executor {
         // Series are sorted by key, and groups usually are too. Otherwise a map is needed.
         var isSorted = true
         for (number, input) in inputs.enumerated() {
-            if number % 256 == 0 { try counters.checkCancelled() }
+            if number % 256 == 0 { try context.checkCancelled() }
             let key = key(plan, input)
             // `groups.last` would copy the group, and the append below its whole array.
             if let last = groups.indices.last {
@@ -270,7 +270,7 @@ final class Executor {
         }
         if isSorted { return groups }
         let sorted = groups.sortedUnlessCancelled { $0.key < $1.key }
-        try counters.checkCancelled()
+        try context.checkCancelled()
         return sorted
     }
 

@@ -4,18 +4,18 @@
 struct ExplainExecution {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: ExecutionContext
+    let context: ExecutionContext
 
     private let executor: Executor
     private var lines: [String] = []
     /// The counters of each item of FROM, if the statement was run.
     private var analyzed: ExecutionContext?
 
-    init(snapshot: Snapshot, options: QueryOptions, counters: ExecutionContext) {
+    init(snapshot: Snapshot, options: QueryOptions, context: ExecutionContext) {
         self.snapshot = snapshot
         self.options = options
-        self.counters = counters
-        executor = Executor(options: options, counters: counters)
+        self.context = context
+        executor = Executor(options: options, context: context)
     }
 
     /// Answers with one column of text. With `analyze`, runs the statement and discards its rows.
@@ -27,20 +27,20 @@ struct ExplainExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         let plan = try planner.plan(select)
         let planned = clock.now
-        counters.value.plan += planned - start
+        context.counters.plan += planned - start
         var returned: RowCounter?
         if analyze {
-            let own = counters.emptied
+            let own = context.forAnotherThread
             let rows = RowCounter()
-            try Executor(options: options, counters: own).run(plan, into: rows)
-            own.value.parse = counters.value.parse
-            own.value.plan = planned - start
-            own.value.execute = clock.now - planned
-            counters.add(own)
+            try Executor(options: options, context: own).run(plan, into: rows)
+            own.counters.parse = context.counters.parse
+            own.counters.plan = planned - start
+            own.counters.execute = clock.now - planned
+            context.add(own)
             analyzed = own
             returned = rows
         }
-        defer { counters.value.execute += clock.now - planned }
+        defer { context.counters.execute += clock.now - planned }
         try explain(plan, depth: 0)
         if let analyzed, let returned { append(analyzed.total, returned) }
         var table = ResultTable([(analyze ? "EXPLAIN ANALYZE" : "QUERY PLAN", .string)])
@@ -111,7 +111,7 @@ struct ExplainExecution {
         var texts: [String] = []
         func note(_ text: String) { if !texts.contains(text) { texts.append(text) } }
         for (source, paths) in zip(aggregation.plan.sources, paths) {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             for path in paths { note(aggregation.text(ofCall: call, path, source)) }
             if case .subquery = source.origin { note(AccessPath.subqueryText) }
         }
@@ -245,7 +245,7 @@ private struct ReadEstimate {
         let columns = source.columns(of: plan, source.bindings)
         var used: Set<Int> = []
         for input in inputs {
-            try executor.counters.checkCancelled()
+            try executor.context.checkCancelled()
             guard case .stored(let view, let series) = input.origin else { continue }
             rowCount += try view.rowCount(of: series, in: range)
             for part in series.parts

@@ -13,10 +13,10 @@ extension GroupAggregation {
         guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),
             var rows = try view.rows(
                 of: series, passing: test, columns: columnsRead(own, source), in: range,
-                counts: executor.counters.reads(source.number), pool: executor.counters.columns)
+                counts: executor.context.reads(source.number), pool: executor.context.columns)
         else { return }
         while try rows.next() {
-            try executor.counters.checkCancelled()
+            try executor.context.checkCancelled()
             var grown = 0
             for index in own.fields {
                 guard let column = source.bindings[assignments.fields[index].reference].field else {
@@ -32,7 +32,7 @@ extension GroupAggregation {
                     continue
                 }
                 let slice = try rows.slice(column, view, withTimes: true)
-                try executor.counters.read(slice, source.number)
+                try executor.context.read(slice, source.number)
                 var vector = ResultVector(slice)
                 let type = plan.references[assignments.collectors[index].reference].type
                 if let type { vector = vector.cast(to: type) }
@@ -74,7 +74,7 @@ extension GroupAggregation {
             return fields[index].add(count: try rows.count(column), at: range.lower)
         }
         let slice = try rows.slice(column, view, withTimes: !isUntimed || !isStored)
-        try executor.counters.read(slice, source.number)
+        try executor.context.read(slice, source.number)
         guard isStored else {
             return fields[index].add(
                 times: slice.times, ResultVector(slice).cast(to: fields[index].type))

@@ -29,7 +29,7 @@ extension GroupAggregation {
             guard let column = source.bindings[assignments.fields[index].reference].field else {
                 continue
             }
-            let counts = executor.counters.reads(source.number)
+            let counts = executor.context.reads(source.number)
             if try addEnds(index, view, column, series, counts) { continue }
             if try addCount(index, view, column, series, counts) { continue }
             try scan(index, view, column, series, source.number)
@@ -43,16 +43,16 @@ extension GroupAggregation {
             collectors[index] = collector.emptied
             defer { collectors[index] = collector }
             let type = plan.references[reference].type
-            let counters = executor.counters
+            let context = executor.context
             let share = share
             let noSummary = { (_: Int64, _: Int64) in false }
             try view.scan(
-                column, of: series, in: collector.range, counts: counters.reads(source.number),
-                pool: counters.columns, shape: needsTimes ? .timed : .untimed,
+                column, of: series, in: collector.range, counts: context.reads(source.number),
+                pool: context.columns, shape: needsTimes ? .timed : .untimed,
                 summarize: noSummary
             ) { piece throws(DatabaseError) -> Bool in
                 guard case .values(let slice) = piece else { return true }
-                try counters.read(slice, source.number)
+                try context.read(slice, source.number)
                 var vector = ResultVector(slice)
                 if let type { vector = vector.cast(to: type) }
                 let before = collector.sizeBytes
@@ -76,11 +76,11 @@ extension GroupAggregation {
         let isStored = view.schema.columns[column].type == field.type
         let shape = isStored ? field.shape : .timed
         let takesSummaries = isStored && !needsPointTimes(index)
-        let counters = executor.counters
+        let context = executor.context
         try fill(index, source) { body throws(DatabaseError) in
             try view.scan(
-                column, of: series, in: range, counts: counters.reads(source),
-                pool: counters.columns, shape: shape,
+                column, of: series, in: range, counts: context.reads(source),
+                pool: context.columns, shape: shape,
                 summarize: { first, last in takesSummaries && window.accepts(first, last) }, body)
         }
     }
@@ -96,18 +96,18 @@ extension GroupAggregation {
         var own: [FieldAccumulator] = []
         swap(&own, &fields)
         defer { swap(&own, &fields) }
-        let (counters, share) = (executor.counters, share)
+        let (context, share) = (executor.context, share)
         var size = own[index].sizeBytes
         try scan { piece throws(DatabaseError) -> Bool in
             switch piece {
             case .summary(let summary):
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 own[index].add(summary)
             case .buckets(let slice):
-                try counters.read(slice, source)
+                try context.read(slice, source)
                 own[index].add(dropsNaN ? slice.withoutNaN : slice)
             case .values(let slice):
-                try counters.read(slice, source)
+                try context.read(slice, source)
                 let kept = dropsNaN ? slice.withoutNaN : slice
                 if kept.type == own[index].type {
                     own[index].add(kept)
@@ -142,11 +142,11 @@ extension GroupAggregation {
         else {
             return false
         }
-        try executor.counters.checkCancelled()
+        try executor.context.checkCancelled()
         for end in [BucketNeeds.first, .last] where needs.contains(end) {
             let found = try view.end(
                 column, of: series, in: fields[index].range, last: end == .last, counts: counts,
-                pool: executor.counters.columns)
+                pool: executor.context.columns)
             guard let (time, value) = found else { break }
             counts.rows += 1
             fields[index].add(times: [time], .constant(value, count: 1))
@@ -163,10 +163,10 @@ extension GroupAggregation {
         guard fields[index].needs.isCount, plan.buckets == nil,
             view.schema.columns[column].type == fields[index].type
         else { return false }
-        try executor.counters.checkCancelled()
+        try executor.context.checkCancelled()
         let range = fields[index].range
         let found = try view.count(
-            column, of: series, in: range, counts: counts, pool: executor.counters.columns)
+            column, of: series, in: range, counts: counts, pool: executor.context.columns)
         guard let found else { return false }
         fields[index].add(count: found, at: max(series.firstTime, range.lower))
         fields[index].endSeries()
@@ -196,7 +196,7 @@ extension GroupAggregation {
             let column = source.bindings[reference].field,
             let type = plan.references[reference].type
         else { return }
-        let counters = executor.counters
+        let context = executor.context
         let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
         var vectors = plan.references.map { _ in ResultVector(type: nil) }
         var fields = fields
@@ -207,13 +207,13 @@ extension GroupAggregation {
             column, of: series, in: range,
             predicates: condition.storageCondition(plan, source, view.schema).test?
                 .requiredPredicates ?? [],
-            counts: counters.reads(source.number), pool: counters.columns,
+            counts: context.reads(source.number), pool: context.columns,
             shape: fields.allSatisfy { $0.takesUntimed && $0.range == range }
                 ? .untimed : .timed,
             summarize: { _, _ in false }
         ) { piece throws(DatabaseError) -> Bool in
             guard case .values(let slice) = piece else { return true }
-            try counters.read(slice, source.number)
+            try context.read(slice, source.number)
             vectors[reference] = ResultVector(slice).cast(to: type)
             let mask = evaluator.mask(condition, vectors, count: slice.count)
             let accepted = slice.accepted(by: mask, as: vectors[reference])
@@ -268,8 +268,8 @@ extension GroupAggregation {
     }
 
     mutating func scan(_ found: FirstValueColumns) throws(DatabaseError) {
-        let counters = executor.counters
-        let counts = counters.reads(found.source)
+        let context = executor.context
+        let counts = context.reads(found.source)
         for field in found.fields {
             let range = found.range.intersection(fields[field.index].range)
             let shape = fields[field.index].shape
@@ -279,12 +279,12 @@ extension GroupAggregation {
                 guard let only else {
                     return try found.view.scan(
                         firstOf: field.columns, of: found.series, in: range, counts: counts,
-                        pool: counters.columns
+                        pool: context.columns
                     ) { slice throws(DatabaseError) in _ = try body(.values(slice)) }
                 }
                 // The number of values does not tell which of them are NaN.
                 try found.view.scan(
-                    only, of: found.series, in: range, counts: counts, pool: counters.columns,
+                    only, of: found.series, in: range, counts: counts, pool: context.columns,
                     shape: field.dropsNaN ? shape.withValues : shape,
                     summarize: { _, _ in false }, body)
             }

@@ -3,7 +3,7 @@
 final class MaterializedOutput: SeriesOutput {
     private let plan: SelectPlan
     private let rowCountMax: Int
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let share: MemoryReservation
     /// The size of the completed series.
     private var sizeBytes = 0
@@ -13,11 +13,11 @@ final class MaterializedOutput: SeriesOutput {
     private var tags: [(name: String, value: String)] = []
     private var rows = SparseRows()
 
-    init(_ plan: SelectPlan, _ options: QueryOptions, _ counters: ExecutionContext) {
+    init(_ plan: SelectPlan, _ options: QueryOptions, _ context: ExecutionContext) {
         self.plan = plan
-        self.counters = counters
+        self.context = context
         rowCountMax = options.rowCountMax
-        share = MemoryReservation(counters.memory)
+        share = MemoryReservation(context.memory)
     }
 
     func beginSeries(_ key: GroupKey) {
@@ -37,7 +37,7 @@ final class MaterializedOutput: SeriesOutput {
         let present = columns.indices.filter { columns[$0].isPresent.contains(true) }
         rows.add(times, columns, present) { plan.columns[$0].type }
         try share.resize(to: sizeBytes + heldBytes)
-        try counters.checkCancelled()
+        try context.checkCancelled()
     }
 
     /// The size of the current series.

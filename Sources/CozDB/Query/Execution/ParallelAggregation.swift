@@ -13,7 +13,7 @@ extension Executor {
         var next: AggregationRound?
         do throws(DatabaseError) {
             while let round = current {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 round.wait()
                 // Compute the next round while the groups of this one are written.
                 next = AggregationRound(
@@ -52,7 +52,7 @@ extension Executor {
         _ plan: SelectPlan, _ round: AggregationRound, into output: any SeriesOutput
     ) throws(DatabaseError) {
         let units = round.units
-        for counted in round.counters { counters.add(counted) }
+        for counted in round.contexts { context.add(counted) }
         for unit in units {
             if let error = unit.error { throw error }
         }
@@ -85,8 +85,8 @@ private final class AggregationRound: @unchecked Sendable {
 
     let groups: ArraySlice<InputGroup>
     private(set) var units: [AggregationUnit] = []
-    /// The counters of each task.
-    private(set) var counters: [ExecutionContext] = []
+    /// The context of each task.
+    private(set) var contexts: [ExecutionContext] = []
     private let executor: Executor
     private let assignments: CallAssignments
     private let taskUnitCount: Int
@@ -118,7 +118,7 @@ private final class AggregationRound: @unchecked Sendable {
             units.count / AggregationRound.taskCountMin, AggregationRound.taskUnitCountMax)
         taskUnitCount = isParallel ? max(1, shared) : units.count
         let taskCount = (units.count + taskUnitCount - 1) / taskUnitCount
-        counters = (0..<taskCount).map { _ in executor.counters.emptied }
+        contexts = (0..<taskCount).map { _ in executor.context.forAnotherThread }
         left = Atomic(taskCount)
         isDone = Monitor(taskCount == 0)
         assignments = executor.assignments(of: plan)
@@ -128,7 +128,7 @@ private final class AggregationRound: @unchecked Sendable {
     func start() {
         if isStarted { return }
         isStarted = true
-        if isParallel { Cores.offer(counters.count - 1) { self.runTasks() } }
+        if isParallel { Cores.offer(contexts.count - 1) { self.runTasks() } }
     }
 
     /// Skips the tasks that have not started and waits for the others.
@@ -161,15 +161,15 @@ private final class AggregationRound: @unchecked Sendable {
 
     private func takeTask() -> Int? {
         let task = nextTask.add(1, ordering: .relaxed).oldValue
-        return task < counters.count ? task : nil
+        return task < contexts.count ? task : nil
     }
 
     private func run(_ task: Int) {
         let own = Executor(
-            options: executor.options, counters: counters[task],
+            options: executor.options, context: contexts[task],
             assignments: assignments)
         let first = task * taskUnitCount
-        CancellationCheck.$current.withValue(own.counters.stop) {
+        CancellationCheck.$current.withValue(own.context.stop) {
             var spare: GroupAggregation?
             for unit in units[first..<min(first + taskUnitCount, units.count)] {
                 unit.run(own, &spare)
@@ -281,7 +281,7 @@ private final class AggregationUnit: @unchecked Sendable {
         spare = nil
         do throws(DatabaseError) {
             for input in inputs {
-                try executor.counters.checkCancelled()
+                try executor.context.checkCancelled()
                 try gathered.add(input)
             }
             if isAlone {

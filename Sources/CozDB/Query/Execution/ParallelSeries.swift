@@ -26,7 +26,7 @@ extension Executor {
             }
             run(units)
             for group in groups[start..<end] {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 try runRaw(plan, group, into: output)
             }
             start = end
@@ -36,8 +36,8 @@ extension Executor {
     private func run(_ units: [ComputedSeries]) {
         let rowCount = units.reduce(0) { $0 + $1.input.rowCount }
         guard units.count > 1, rowCount >= Executor.parallelRowCountMin else { return }
-        let contexts = units.map { _ in counters.emptied }
+        let contexts = units.map { _ in context.forAnotherThread }
         Cores.perform(iterations: units.count) { units[$0].prepare(contexts[$0]) }
-        for context in contexts { counters.add(context) }
+        for context in contexts { context.add(context) }
     }
 }

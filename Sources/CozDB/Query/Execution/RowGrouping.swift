@@ -53,7 +53,7 @@ extension Executor {
         }
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
             let times = met.groups[place].times
-            let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
+            let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
                 times: order.map { times[$0] },
@@ -62,38 +62,38 @@ extension Executor {
         }
     }
 
-    /// Reads a series and passes the rows of each group in each block to the body, with the
+    /// Reads a series and passes the rows of each group in each batch to the body, with the
     /// references that have a value in them, ascending.
     func forEachGroup(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
-        _ body: (GroupKey, Block, _ present: [Int]) throws(DatabaseError) -> Void
+        _ body: (GroupKey, RowBatch, _ present: [Int]) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         let shared = key(plan, input)
         let changing = plan.changingDimensions(of: input)
-        var reader = BlockReader(
+        var reader = RowBatchReader(
             plan, input, driving: driving, in: extended(plan), descending: descending,
-            counters: counters)
-        var block = Block()
-        var part = Block()
+            context: context)
+        var batch = RowBatch()
+        var part = RowBatch()
         var nothing = ResultVector.constant(nil, count: 0)
-        while try reader.next(into: &block) {
-            var grouping = BlockGrouping(plan, shared: shared, changing: changing)
-            try grouping.add(block)
+        while try reader.next(into: &batch) {
+            var grouping = BatchGrouping(plan, shared: shared, changing: changing)
+            try grouping.add(batch)
             // References without a value have no type. There may be thousands.
-            let filled = block.references.indices.filter { block.references[$0].type != nil }
+            let filled = batch.references.indices.filter { batch.references[$0].type != nil }
             for (key, rows) in zip(grouping.keys, grouping.rows) {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 if nothing.count != rows.count {
                     nothing = .constant(nil, count: rows.count)
-                    part.references = block.references.map { _ in nothing }
+                    part.references = batch.references.map { _ in nothing }
                 }
-                part.times = rows.map { block.times[$0] }
+                part.times = rows.map { batch.times[$0] }
                 var present: [Int] = []
                 for index in filled {
-                    let isPresent = block.references[index].isPresent
+                    let isPresent = batch.references[index].isPresent
                     guard rows.contains(where: { isPresent[$0] }) else { continue }
                     present.append(index)
-                    part.references[index] = block.references[index].filtered(rows)
+                    part.references[index] = batch.references[index].filtered(rows)
                 }
                 try body(key, part, present)
                 for index in present { part.references[index] = nothing }
@@ -112,7 +112,7 @@ private struct SparseAggregation {
     ///
     /// - Parameter empty: the accumulators of a group without rows.
     mutating func add(
-        _ rows: Block, _ source: PlannedSource, _ present: [Int], _ empty: GroupAggregation
+        _ rows: RowBatch, _ source: PlannedSource, _ present: [Int], _ empty: GroupAggregation
     ) throws(DatabaseError) {
         let indices = empty.assignments.indices(of: present)
         var grown = 0
@@ -173,7 +173,7 @@ struct GroupTable<Group> {
 
     init(_ executor: Executor) {
         self.executor = executor
-        share = MemoryReservation(executor.counters.memory)
+        share = MemoryReservation(executor.context.memory)
     }
 
     /// Returns the index of a group, creating it if it is new.
@@ -194,7 +194,7 @@ struct GroupTable<Group> {
     /// Returns the indexes of the groups in ascending key order.
     func sortedPlaces() throws(DatabaseError) -> [Int] {
         let sorted = keys.indices.sortedUnlessCancelled { keys[$0] < keys[$1] }
-        try executor.counters.checkCancelled()
+        try executor.context.checkCancelled()
         return sorted
     }
 }
@@ -206,8 +206,8 @@ extension PlannedDimension {
     }
 }
 
-/// Groups the rows of one block, comparing codes before strings.
-private struct BlockGrouping {
+/// Groups the rows of one batch, comparing codes before strings.
+private struct BatchGrouping {
     private struct CodePair: Hashable {
         var place: Int
         var code: UInt64
@@ -217,7 +217,7 @@ private struct BlockGrouping {
     private let shared: GroupKey
     /// The indexes of the key values that differ from row to row.
     private let changing: [Int]
-    /// The dimensions of the block that have a value. Those without have no type.
+    /// The dimensions of the batch that have a value. Those without have no type.
     private var filled: [Int] = []
     private(set) var keys: [GroupKey] = []
     private(set) var rows: [[Int]] = []
@@ -231,42 +231,42 @@ private struct BlockGrouping {
     }
 
     /// - Throws: `cancelled`.
-    mutating func add(_ block: Block) throws(DatabaseError) {
-        filled = block.dimensions.indices.filter { block.dimensions[$0].type != nil }
-        if block.dimensions.count == 1, block.dimensions[0].type == .string {
-            try addByCode(block, block.dimensions[0])
+    mutating func add(_ batch: RowBatch) throws(DatabaseError) {
+        filled = batch.dimensions.indices.filter { batch.dimensions[$0].type != nil }
+        if batch.dimensions.count == 1, batch.dimensions[0].type == .string {
+            try addByCode(batch, batch.dimensions[0])
         } else {
-            try addByCodes(block)
+            try addByCodes(batch)
         }
     }
 
     /// Groups by one string dimension. Codes index a table; encoded times are grouped by their
     /// text.
     private mutating func addByCode(
-        _ block: Block, _ dimension: ResultVector
+        _ batch: RowBatch, _ dimension: ResultVector
     ) throws(DatabaseError) {
         var places = [Int](repeating: -1, count: dimension.strings.count + 1)
-        for row in 0..<block.count {
+        for row in 0..<batch.count {
             if dimension.isPresent[row], ISOTime.isWord(dimension.bits[row]) {
-                rows[try place(block, row)].append(row)
+                rows[try place(batch, row)].append(row)
                 continue
             }
             let code = dimension.isPresent[row] ? Int(dimension.bits[row]) + 1 : 0
-            if places[code] < 0 { places[code] = try place(block, row) }
+            if places[code] < 0 { places[code] = try place(batch, row) }
             rows[places[code]].append(row)
         }
     }
 
     /// Groups by several dimensions, numbering the combinations one dimension at a time. A row
     /// without a value in a dimension keeps the number of its combination.
-    private mutating func addByCodes(_ block: Block) throws(DatabaseError) {
-        var combined = [Int](repeating: 0, count: block.count)
+    private mutating func addByCodes(_ batch: RowBatch) throws(DatabaseError) {
+        var combined = [Int](repeating: 0, count: batch.count)
         var count = 1
-        for dimension in filled.map({ block.dimensions[$0] }) {
+        for dimension in filled.map({ batch.dimensions[$0] }) {
             var numbers: [CodePair: Int] = [:]
             // Adjacent rows often belong to the same group.
             var last: (pair: CodePair, number: Int)?
-            for row in 0..<block.count where dimension.isPresent[row] {
+            for row in 0..<batch.count where dimension.isPresent[row] {
                 let pair = CodePair(place: combined[row], code: dimension.bits[row])
                 if last?.pair != pair {
                     let number = numbers[pair] ?? count
@@ -280,17 +280,17 @@ private struct BlockGrouping {
             }
         }
         var places = [Int](repeating: -1, count: count)
-        for row in 0..<block.count {
-            if places[combined[row]] < 0 { places[combined[row]] = try place(block, row) }
+        for row in 0..<batch.count {
+            if places[combined[row]] < 0 { places[combined[row]] = try place(batch, row) }
             rows[places[combined[row]]].append(row)
         }
     }
 
-    private mutating func place(_ block: Block, _ row: Int) throws(DatabaseError) -> Int {
+    private mutating func place(_ batch: RowBatch, _ row: Int) throws(DatabaseError) -> Int {
         if keys.count & 255 == 0 { try CancellationCheck.check() }
         var key = shared
-        for place in filled where block.dimensions[place].isPresent[row] {
-            let dimension = block.dimensions[place]
+        for place in filled where batch.dimensions[place].isPresent[row] {
+            let dimension = batch.dimensions[place]
             let index = changing[place]
             if plan.dimensions[index].isByNumber {
                 key.set(index, dimension.edgeText(row), number: dimension.number(row))

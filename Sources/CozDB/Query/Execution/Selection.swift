@@ -15,11 +15,11 @@ struct Selection {
 
     /// - Parameter points: the points by ascending time.
     func apply(
-        to points: PointList, _ counters: ExecutionContext
+        to points: PointList, _ context: ExecutionContext
     ) throws(DatabaseError) -> PointList {
         if aggregate == .integral {
             let list = integral(points)
-            try counters.checkCancelled()
+            try context.checkCancelled()
             return list
         }
         var rows: [Int] = []
@@ -31,7 +31,7 @@ struct Selection {
         while row < points.count {
             if rowsSinceCheck >= 4096 {
                 rowsSinceCheck = 0
-                try counters.checkCancelled()
+                try context.checkCancelled()
             }
             let bounds = buckets?.bounds(points.times[row]) ?? (.min, .max)
             let start = row
@@ -54,7 +54,7 @@ struct Selection {
             }
         }
         // A cancelled sort must not pass as a complete one.
-        try counters.checkCancelled()
+        try context.checkCancelled()
         if isComputed { return PointList(times: times, values: computed.finished()) }
         var list = points.selected(rows)
         if aggregate == .age {

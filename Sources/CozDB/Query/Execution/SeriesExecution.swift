@@ -4,48 +4,49 @@
 internal import Glibc
 
 struct SeriesExecution {
-    /// The block size for reading backwards before the range.
-    private static let historyBlockRows = 64
+    /// The batch size for reading backwards before the range.
+    private static let historyBatchRows = 64
 
     let plan: SelectPlan
     let input: InputSeries
-    let counters: ExecutionContext
+    let context: ExecutionContext
     let share: MemoryReservation
 
     /// Returns the result rows by ascending time.
-    func rows() throws(DatabaseError) -> Block {
+    func rows() throws(DatabaseError) -> RowBatch {
         let functions = plan.seriesFunctions
         let own = functions.filter { $0.function.window == nil }
         let windows = functions.compactMap { item in
             item.function.window.map { (index: item.index, window: $0) }
         }
-        var block = try main(own.map(\.function), windows.map(\.window))
-        try share.grow(functions.count * 9 * block.count)
-        let history = own.isEmpty || block.count == 0 ? Block() : try history(own.map(\.function))
+        var batch = try main(own.map(\.function), windows.map(\.window))
+        try share.grow(functions.count * 9 * batch.count)
+        let history =
+            own.isEmpty || batch.count == 0 ? RowBatch() : try history(own.map(\.function))
         for (index, function) in own {
-            block.references[index] = values(of: function, history, block)
-            try counters.checkCancelled()
+            batch.references[index] = values(of: function, history, batch)
+            try context.checkCancelled()
         }
-        keepResultRows(&block, own, windows.map(\.window))
-        for (index, values) in try self.values(of: windows, block.times) {
-            block.references[index] = values
+        keepResultRows(&batch, own, windows.map(\.window))
+        for (index, values) in try self.values(of: windows, batch.times) {
+            batch.references[index] = values
         }
-        return block
+        return batch
     }
 
     // MARK: Rows of the range
 
     private func main(
         _ own: [SeriesFunction], _ windows: [SurveyWindow]
-    ) throws(DatabaseError) -> Block {
+    ) throws(DatabaseError) -> RowBatch {
         var driving = Set(own.flatMap(\.arguments)).union(windows.map(\.anchor))
         if !own.contains(where: \.isVotes), windows.isEmpty {
             driving.formUnion(auxiliary.filter { !plan.isOfSeries($0) })
         }
         // A subquery's series cannot be read by time range.
-        var reader = BlockReader(
+        var reader = RowBatchReader(
             plan, input, driving: driving.sorted(), in: input.isStored ? plan.range : .all,
-            descending: false, counters: counters)
+            descending: false, context: context)
         return try collected(&reader, share)
     }
 
@@ -55,74 +56,74 @@ struct SeriesExecution {
         return present.filter { plan.auxiliary.binaryContains($0) }
     }
 
-    /// - Parameter isLast: whether a block is the last one needed.
+    /// - Parameter isLast: whether a batch is the last one needed.
     private func collected(
-        _ reader: inout BlockReader, _ share: MemoryReservation,
-        until isLast: (Block) -> Bool = { _ in false }
-    ) throws(DatabaseError) -> Block {
+        _ reader: inout RowBatchReader, _ share: MemoryReservation,
+        until isLast: (RowBatch) -> Bool = { _ in false }
+    ) throws(DatabaseError) -> RowBatch {
         var rows = SparseRows()
         var dimensions: [VectorBuilder]?
-        var block = Block()
-        while try reader.next(into: &block) {
-            rows.add(block, reader.filled.map(\.reference), plan)
-            var own = dimensions ?? block.dimensions.map { VectorBuilder(type: $0.type) }
-            for index in own.indices { own[index].append(block.dimensions[index]) }
+        var batch = RowBatch()
+        while try reader.next(into: &batch) {
+            rows.add(batch, reader.filled.map(\.reference), plan)
+            var own = dimensions ?? batch.dimensions.map { VectorBuilder(type: $0.type) }
+            for index in own.indices { own[index].append(batch.dimensions[index]) }
             dimensions = own
             try share.resize(to: own.reduce(rows.sizeBytes) { $0 + $1.sizeBytes })
-            if isLast(block) { break }
+            if isLast(batch) { break }
         }
-        return Block(
+        return RowBatch(
             times: rows.times, references: rows.vectors(plan.references.count),
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
     /// Keeps the rows in the range; for windows only anchors, for votes only valid ones.
     private func keepResultRows(
-        _ block: inout Block, _ own: [(index: Int, function: SeriesFunction)],
+        _ batch: inout RowBatch, _ own: [(index: Int, function: SeriesFunction)],
         _ windows: [SurveyWindow]
     ) {
         let votes = own.filter(\.function.isVotes).map(\.index)
         let anchor = windows.first?.anchor
-        let kept = block.times.indices.filter { row in
-            if !plan.range.contains(block.times[row]) { return false }
-            if let anchor, !block.references[anchor].isPresent[row] { return false }
-            return votes.isEmpty || votes.contains { block.references[$0].isPresent[row] }
+        let kept = batch.times.indices.filter { row in
+            if !plan.range.contains(batch.times[row]) { return false }
+            if let anchor, !batch.references[anchor].isPresent[row] { return false }
+            return votes.isEmpty || votes.contains { batch.references[$0].isPresent[row] }
         }
-        if kept.count < block.count { block = block.filtered(kept) }
+        if kept.count < batch.count { batch = batch.filtered(kept) }
     }
 
     // MARK: Rows before the range
 
     /// Returns the rows before the range that determine the functions' values at its start. Reads
     /// backwards and only the columns that the functions and the condition need.
-    private func history(_ own: [SeriesFunction]) throws(DatabaseError) -> Block {
-        guard input.isStored, plan.range.lower > TimeRange.all.lower else { return Block() }
+    private func history(_ own: [SeriesFunction]) throws(DatabaseError) -> RowBatch {
+        guard input.isStored, plan.range.lower > TimeRange.all.lower else { return RowBatch() }
         let driving = Set(own.flatMap(\.arguments))
         var needed = driving
         if let condition = input.condition { needed.formUnion(condition.referencesRead) }
-        var reader = BlockReader(
+        var reader = RowBatchReader(
             plan, input, driving: driving.sorted(), only: needed,
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
-            blockRows: SeriesExecution.historyBlockRows, counters: counters)
+            batchRows: SeriesExecution.historyBatchRows, context: context)
         var searches = own.map { HistorySearch($0) }
-        let block = try collected(&reader, MemoryReservation(counters.memory)) { block in
-            for index in searches.indices { searches[index].look(at: block) }
+        let batch = try collected(&reader, MemoryReservation(context.memory)) { batch in
+            for index in searches.indices { searches[index].look(at: batch) }
             return searches.allSatisfy(\.isDone)
         }
-        return Block(times: block.times.reversed(), references: block.references.map(\.reversed))
+        return RowBatch(times: batch.times.reversed(), references: batch.references.map(\.reversed))
     }
 
     // MARK: Functions
 
     private func values(
-        of function: SeriesFunction, _ history: Block, _ block: Block
+        of function: SeriesFunction, _ history: RowBatch, _ batch: RowBatch
     ) -> ResultVector {
-        let times = history.times + block.times
+        let times = history.times + batch.times
         let arguments = function.arguments.map { index in
-            guard history.count > 0 else { return block.references[index] }
+            guard history.count > 0 else { return batch.references[index] }
             var builder = VectorBuilder(type: plan.references[index].type)
             builder.append(history.references[index])
-            builder.append(block.references[index])
+            builder.append(batch.references[index])
             return builder.finished()
         }
         let all: ResultVector
@@ -131,7 +132,7 @@ struct SeriesExecution {
         case .distance: all = SeriesValues.distance(arguments[0], arguments[1])
         case .validVotes(_, let gap):
             all = SeriesValues.validVotes(arguments[0], times: times, gap: gap)
-        case .window: return .constant(nil, count: block.count)
+        case .window: return .constant(nil, count: batch.count)
         }
         return history.count == 0 ? all : all.filtered(Array(history.count..<times.count))
     }
@@ -152,7 +153,7 @@ struct SeriesExecution {
             let points = try points(argument, in: range.intersection(.all))
             for (index, window) in own {
                 let values = try WindowValues(window: window, points: points)
-                    .values(anchors, counters)
+                    .values(anchors, context)
                 answers.append((index, values))
             }
         }
@@ -165,18 +166,18 @@ struct SeriesExecution {
     ) throws(DatabaseError) -> PointList {
         var unconditional = input
         unconditional.condition = nil
-        var reader = BlockReader(
+        var reader = RowBatchReader(
             plan, unconditional, driving: [argument], only: [argument], in: range,
-            descending: false, counters: counters)
+            descending: false, context: context)
         var collector = PointCollector(
             type: plan.references[argument].type, auxiliaryTypes: [], range: range)
-        let share = MemoryReservation(counters.memory)
-        var block = Block()
-        while try reader.next(into: &block) {
-            collector.add(times: block.times, block.references[argument], [])
+        let share = MemoryReservation(context.memory)
+        var batch = RowBatch()
+        while try reader.next(into: &batch) {
+            collector.add(times: batch.times, batch.references[argument], [])
             try share.resize(to: collector.sizeBytes)
         }
-        return try collector.finished(counters)
+        return try collector.finished(context)
     }
 }
 
@@ -191,18 +192,18 @@ private struct HistorySearch {
         self.function = function
     }
 
-    /// - Parameter block: rows by descending time, earlier than all previous ones.
-    mutating func look(at block: Block) {
+    /// - Parameter batch: rows by descending time, earlier than all previous ones.
+    mutating func look(at batch: RowBatch) {
         guard !isDone else { return }
-        let arguments = function.arguments.map { block.references[$0] }
-        for row in block.times.indices
+        let arguments = function.arguments.map { batch.references[$0] }
+        for row in batch.times.indices
         where arguments.allSatisfy({ $0.isPresent[row] }) {
             guard case .validVotes(_, let gap) = function else {
                 isDone = true
                 return
             }
             // A vote more than the gap after the previous one is always valid: stop here.
-            let time = block.times[row]
+            let time = batch.times[row]
             if let vote, SeriesValues.isBeyond(gap, from: time, to: vote) {
                 isDone = true
                 return

@@ -3,7 +3,7 @@
 struct ShowExecution {
     let snapshot: Snapshot
     let options: QueryOptions
-    let counters: ExecutionContext
+    let context: ExecutionContext
 
     func run<Sink: QueryResultSink>(
         _ show: ShowStatement, into output: SinkOutput<Sink>
@@ -51,7 +51,7 @@ struct ShowExecution {
                 views.append(view)
                 continue
             }
-            let scan = try TagScan(view, SplitCondition(nil, reduction), &planner, counters)
+            let scan = try TagScan(view, SplitCondition(nil, reduction), &planner, context)
             let isMeant = try MeasurementCondition(condition).holds(of: view.schema.name) {
                 tag throws(DatabaseError) in
                 try scan.values(of: [Name(tag)])[0].map(\.text)
@@ -80,7 +80,7 @@ struct ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var answers: [(String, [[FieldValue]])] = []
         for view in try views(show) {
-            let names = try TagScan(view, split, &planner, counters, filtersValues: true).names()
+            let names = try TagScan(view, split, &planner, context, filtersValues: true).names()
             let rows = names.filter { show.key?.accepts($0.text) ?? true }
                 .map { [FieldValue.string($0.text)] }
             if !rows.isEmpty { answers.append((view.schema.name, page(rows, show.limits))) }
@@ -108,7 +108,7 @@ struct ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var answers: [(ExperimentView, [[FieldValue]])] = []
         for view in try views(show) {
-            let scan = try TagScan(view, split, &planner, counters, filtersValues: true)
+            let scan = try TagScan(view, split, &planner, context, filtersValues: true)
             var rows: [[FieldValue]] = []
             let names = try planner.tagNames(view).sorted()
                 .filter { show.key?.accepts($0.text) ?? true }
@@ -128,7 +128,7 @@ struct ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var rows: [[FieldValue]] = []
         for view in try views(show) {
-            for series in try TagScan(view, split, &planner, counters).matchingSeries() {
+            for series in try TagScan(view, split, &planner, context).matchingSeries() {
                 rows.append([.string(series.key.text(ofExperiment: view.schema.name))])
             }
         }
@@ -149,7 +149,7 @@ struct ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var counts: [(name: String, count: Int)] = []
         for view in try views(show) {
-            var scan = try TagScan(view, split, &planner, counters)
+            var scan = try TagScan(view, split, &planner, context)
             let count: Int
             switch show.subject {
             case .measurementCardinality:
@@ -240,14 +240,14 @@ struct ShowExecution {
         var table = ResultTable(zip(columns, first).map { ($0, $1.type) }, name: name)
         for row in rows { table.append(row) }
         try output.end(&table)
-        counters.value.rowsReturned += rows.count
+        context.counters.rowsReturned += rows.count
     }
 }
 
 /// The tags of one experiment under the WHERE clause of a SHOW statement.
 struct TagScan {
     private let view: ExperimentView
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let range: TimeRange
     private let plan = SelectPlan()
     private let source: PlannedSource
@@ -262,7 +262,7 @@ struct TagScan {
 
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
-        _ counters: ExecutionContext, filtersValues: Bool = false
+        _ context: ExecutionContext, filtersValues: Bool = false
     ) throws(DatabaseError) {
         var split = split
         if filtersValues {
@@ -278,7 +278,7 @@ struct TagScan {
             }
         }
         self.view = view
-        self.counters = counters
+        self.context = context
         range = TimeRange(
             lower: max(split.first ?? .min, TimeRange.all.lower),
             upper: min((split.last ?? .max).addingSaturating(1), TimeRange.all.upper))
@@ -324,7 +324,7 @@ struct TagScan {
                 !condition.specialized { key.value(of: $0) ?? missing }.neverMatches
             }
         }
-        let share = MemoryReservation(counters.memory)
+        let share = MemoryReservation(context.memory)
         var all: [Series] = []
         try view.forEachSeries(in: range, where: accepts) {
             series throws(DatabaseError) in
@@ -345,11 +345,11 @@ struct TagScan {
         if condition.matchesEmptyRow(conditionReferenceCount) { return true }
         input.condition = condition
         input.present = Array(0..<conditionReferenceCount)
-        var reader = BlockReader(
-            plan, input, driving: nil, in: range, descending: false, counters: counters)
-        var block = Block()
-        while try reader.next(into: &block) {
-            if block.count > 0 { return true }
+        var reader = RowBatchReader(
+            plan, input, driving: nil, in: range, descending: false, context: context)
+        var batch = RowBatch()
+        while try reader.next(into: &batch) {
+            if batch.count > 0 { return true }
         }
         return false
     }
@@ -365,7 +365,7 @@ struct TagScan {
         let attributes = view.schema.attributes
         if range == .all, source.condition == nil {
             for attribute in attributes {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 for series in series where try view.mayHave(attribute.id, series) {
                     names.insert(Name(attribute.name))
                     break
@@ -375,7 +375,7 @@ struct TagScan {
         }
         let candidates = try self.candidates(attributes, series)
         for (attribute, candidates) in zip(attributes, candidates) {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             for index in candidates {
                 let value = try view.end(
                     attribute.id, of: series[index], in: range, last: false)
@@ -405,9 +405,9 @@ struct TagScan {
         var places: [Name: Int] = [:]
         for (place, name) in names.enumerated() { places[name] = place }
         let attributes = attributes(names)
-        let share = MemoryReservation(counters.memory)
+        let share = MemoryReservation(context.memory)
         for series in try matchingSeries() {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             var added = 0
             var own: Set<Name> = []
             for tag in series.key.tags {
@@ -458,7 +458,7 @@ struct TagScan {
             }
         }
         let sorted = accepted.sortedUnlessCancelled(<)
-        try counters.checkCancelled()
+        try context.checkCancelled()
         return sorted
     }
 
@@ -482,15 +482,15 @@ struct TagScan {
         let asked = Set(attributes.map(\.reference))
         input.present = (0..<conditionReferenceCount).filter { !asked.contains($0) } + asked
         input.present?.sort()
-        var reader = BlockReader(
-            plan, input, driving: nil, in: range, descending: false, counters: counters)
-        var block = Block()
+        var reader = RowBatchReader(
+            plan, input, driving: nil, in: range, descending: false, context: context)
+        var batch = RowBatch()
         var added = 0
-        while try reader.next(into: &block) {
+        while try reader.next(into: &batch) {
             for attribute in attributes {
-                let vector = block.references[attribute.reference]
+                let vector = batch.references[attribute.reference]
                 var seen: Set<UInt64> = []
-                for row in 0..<block.count
+                for row in 0..<batch.count
                 where vector.isPresent[row] && seen.insert(vector.bits[row]).inserted {
                     let name = Name(vector.text(row))
                     if values[attribute.place].insert(name).inserted { added += 1 }

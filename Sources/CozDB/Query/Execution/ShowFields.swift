@@ -1,4 +1,4 @@
-// SHOW FIELDS: the number of values of each field and the times of the first and last one. Block
+// SHOW FIELDS: the number of values of each field and the times of the first and last one. RowBatch
 // directories and statistics provide the answer. Values are read only at the ends of the time
 // range, where sources overlap, and if attributes decide which rows count.
 
@@ -21,13 +21,13 @@ extension ShowExecution {
         let views = try views(show).filter { !$0.schema.fields.isEmpty }
         for view in views { try checkIsAboutTags(show, view) }
         for view in views {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             let plan = try fieldPlan(show, view, among: views)
             let tallies = try tally(plan, view)
             let list = list(plan, view, show.limits)
             if list.places.isEmpty { continue }
             for place in try tallies.sortedPlaces() {
-                try counters.checkCancelled()
+                try context.checkCancelled()
                 try emit(plan, view, tallies.keys[place], tallies.groups[place], list, output)
             }
         }
@@ -77,7 +77,7 @@ extension ShowExecution {
     private func tally(
         _ plan: SelectPlan, _ view: ExperimentView
     ) throws(DatabaseError) -> GroupTable<FieldTallies> {
-        let executor = Executor(options: options, counters: counters)
+        let executor = Executor(options: options, context: context)
         var tallies = GroupTable<FieldTallies>(executor)
         if plan.dimensions.isEmpty {
             let whole = GroupKey(name: Name(view.schema.name))
@@ -102,9 +102,9 @@ extension ShowExecution {
             try tallies.share.grow(newCount * ShowExecution.tallySizeBytes)
         }
         let source = plan.sources[0]
-        let counts = counters.reads(source.number)
+        let counts = context.reads(source.number)
         for input in try executor.storedInputs(plan, 0) {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             if !plan.isGroupedByRow, input.condition == nil,
                 case .stored(_, let series) = input.origin
             {
@@ -115,7 +115,7 @@ extension ShowExecution {
                     else { return nil }
                     return try view.valueCount(
                         of: column, in: series, range: plan.range, counts: counts,
-                        pool: counters.columns)
+                        pool: context.columns)
                 }
                 continue
             }
@@ -187,6 +187,6 @@ extension ShowExecution {
                 columns: list.descriptions + builders.map { $0.finished() },
                 count: list.places.count))
         try output.sink.endSeries()
-        counters.value.rowsReturned += list.places.count
+        context.counters.rowsReturned += list.places.count
     }
 }

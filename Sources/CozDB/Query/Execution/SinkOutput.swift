@@ -3,16 +3,16 @@
 /// An output that passes the series of a plan to the caller's sink.
 final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     var sink: Sink
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let options: QueryOptions
     private var columns: [ResultColumn] = []
     private var dimensions: [PlannedDimension] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
 
-    init(_ sink: Sink, _ counters: ExecutionContext, _ options: QueryOptions) {
+    init(_ sink: Sink, _ context: ExecutionContext, _ options: QueryOptions) {
         self.sink = sink
-        self.counters = counters
+        self.context = context
         self.options = options
     }
 
@@ -38,7 +38,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
 
     func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError) {
         rowCount += times.count
-        counters.value.rowsReturned += times.count
+        context.counters.rowsReturned += times.count
         guard rowCount <= options.rowCountMax else {
             throw DatabaseError(
                 .limitExceeded,

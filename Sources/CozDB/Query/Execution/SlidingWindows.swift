@@ -10,31 +10,31 @@ struct SlidingRanks {
     /// A binary indexed tree with the number of window rows in ranges of `order`.
     private var counts: [Int]
     private var rows = 0..<0
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let share: MemoryReservation
 
     /// - Parameter points: non-null numbers by ascending time.
     init(
-        _ points: PointList, _ selection: Selection, _ counters: ExecutionContext
+        _ points: PointList, _ selection: Selection, _ context: ExecutionContext
     ) throws(DatabaseError) {
-        self.counters = counters
-        share = MemoryReservation(counters.memory)
+        self.context = context
+        share = MemoryReservation(context.memory)
         try share.resize(to: points.count * 5 * 8)
         let keys = Ranking.keys(points.values, 0..<points.count)
         order = Array(keys.indices).sortedUnlessCancelled { (keys[$0], $0) < (keys[$1], $1) }
-        try counters.checkCancelled()
+        try context.checkCancelled()
         places = Array(repeating: 0, count: order.count)
         for (place, row) in order.enumerated() { places[row] = place }
         counts = Array(repeating: 0, count: order.count + 1)
     }
 
     mutating func slide(to next: Range<Int>) throws(DatabaseError) {
-        try slideWindow(from: rows, to: next, counters) { row, change in
+        try slideWindow(from: rows, to: next, context) { row, change in
             var index = places[row] + 1
             while index < counts.count {
                 counts[index] += change
                 index += index & -index
-                counters.windowSteps += 1
+                context.windowSteps += 1
             }
         }
         rows = next
@@ -49,7 +49,7 @@ struct SlidingRanks {
                 rest -= counts[index]
             }
             step >>= 1
-            counters.windowSteps += 1
+            context.windowSteps += 1
         }
         return order[index]
     }
@@ -69,7 +69,7 @@ struct SlidingCounts {
     }
 
     private let points: PointList
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let share: MemoryReservation
     /// The value number of each row. Values are numbered in sort order.
     private var numbers: [Int] = []
@@ -86,11 +86,11 @@ struct SlidingCounts {
 
     /// - Parameter points: non-null values by ascending time.
     init(
-        _ points: PointList, _ selection: Selection, _ counters: ExecutionContext
+        _ points: PointList, _ selection: Selection, _ context: ExecutionContext
     ) throws(DatabaseError) {
         self.points = points
-        self.counters = counters
-        share = MemoryReservation(counters.memory)
+        self.context = context
+        share = MemoryReservation(context.memory)
         try share.resize(to: points.count * 12 * 8)
         let isFloat = points.values.type == .float
         func key(_ row: Int) -> UInt64 {
@@ -106,7 +106,7 @@ struct SlidingCounts {
             if known.updateValue(0, forKey: key(row)) == nil { firstRows.append(row) }
         }
         let ordered = firstRows.sortedUnlessCancelled { selection.precedes(points, $0, $1) }
-        try counters.checkCancelled()
+        try context.checkCancelled()
         for (number, row) in ordered.enumerated() { known[key(row)] = number }
         numbers = (0..<points.count).map { known[key($0)] ?? 0 }
         var next = Array(repeating: Int.max, count: ordered.count)
@@ -123,7 +123,7 @@ struct SlidingCounts {
     }
 
     mutating func slide(to next: Range<Int>) throws(DatabaseError) {
-        try slideWindow(from: rows, to: next, counters) { row, change in
+        try slideWindow(from: rows, to: next, context) { row, change in
             var index = leafStart + numbers[row]
             nodes[index].count += change
             if change > 0 {
@@ -139,7 +139,7 @@ struct SlidingCounts {
                 if left.count == right.count {
                     nodes[index].first = min(left.first, right.first)
                 }
-                counters.windowSteps += 1
+                context.windowSteps += 1
             }
         }
         rows = next
@@ -174,7 +174,7 @@ struct SlidingCounts {
         }
         var index = leaf
         while index > 1 {
-            counters.windowSteps += 1
+            context.windowSteps += 1
             if index % 2 == 0, wins(nodes[index + 1]) { return self.leaf(in: index + 1, wins) }
             index /= 2
         }
@@ -185,7 +185,7 @@ struct SlidingCounts {
     private func leaf(in node: Int, _ isWanted: (Node) -> Bool) -> Int {
         var index = node
         while index < leafStart {
-            counters.windowSteps += 1
+            context.windowSteps += 1
             index = isWanted(nodes[2 * index]) ? 2 * index : 2 * index + 1
         }
         return index
@@ -194,18 +194,18 @@ struct SlidingCounts {
 
 /// Calls the body for each row that leaves the window, then for each row that enters it.
 private func slideWindow(
-    from old: Range<Int>, to new: Range<Int>, _ counters: ExecutionContext,
+    from old: Range<Int>, to new: Range<Int>, _ context: ExecutionContext,
     _ change: (_ row: Int, _ change: Int) -> Void
 ) throws(DatabaseError) {
     for row in old.lowerBound..<max(old.lowerBound, min(new.lowerBound, old.upperBound)) {
-        if row % 4096 == 0 { try counters.checkCancelled() }
+        if row % 4096 == 0 { try context.checkCancelled() }
         change(row, -1)
     }
     for row in max(
         old.upperBound, new.lowerBound)..<max(
             old.upperBound, new.lowerBound, new.upperBound)
     {
-        if row % 4096 == 0 { try counters.checkCancelled() }
+        if row % 4096 == 0 { try context.checkCancelled() }
         change(row, 1)
     }
 }

@@ -42,7 +42,7 @@ struct SparseRows {
     }
 
     /// Adds rows with the references of a plan.
-    mutating func add(_ rows: Block, _ present: some Sequence<Int>, _ plan: SelectPlan) {
+    mutating func add(_ rows: RowBatch, _ present: some Sequence<Int>, _ plan: SelectPlan) {
         add(rows.times, rows.references, present) { plan.references[$0].type }
     }
 

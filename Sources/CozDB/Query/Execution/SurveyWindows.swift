@@ -23,20 +23,20 @@ struct WindowValues {
 
     /// - Parameter anchors: times in ascending order.
     func values(
-        _ anchors: [Int64], _ counters: ExecutionContext
+        _ anchors: [Int64], _ context: ExecutionContext
     ) throws(DatabaseError) -> ResultVector {
         var builder = VectorBuilder(type: resultType)
         builder.reserve(anchors.count)
-        let share = MemoryReservation(counters.memory)
+        let share = MemoryReservation(context.memory)
         try share.resize(to: anchors.count * 16)
         let windows = windows(anchors)
-        let way = try way(windows, counters)
+        let way = try way(windows, context)
         var workSinceCheck = 0
         for (number, rows) in windows.enumerated() {
             workSinceCheck += 16 + rows.count
             if workSinceCheck > 4096 {
                 workSinceCheck = 0
-                try counters.checkCancelled()
+                try context.checkCancelled()
             }
             let answer: Answer
             if case .aggregate(.count) = window.function {
@@ -72,7 +72,7 @@ struct WindowValues {
 
     /// Returns a function that computes windows. It is called for the non-empty windows in order.
     private func way(
-        _ windows: [Range<Int>], _ counters: ExecutionContext
+        _ windows: [Range<Int>], _ context: ExecutionContext
     ) throws(DatabaseError) -> WindowEvaluator {
         let selection = Selection(
             aggregate: aggregate ?? .first, parameter: window.parameter, buckets: nil, time: nil,
@@ -83,12 +83,12 @@ struct WindowValues {
         case .first?: return { rows in .row(rows.lowerBound) }
         case .last?: return { rows in .row(rows.upperBound - 1) }
         case .mode?, .median?, .percentile?:
-            if isShared { return try slidingEvaluator(selection, counters) }
-            return { rows in selected(rows, selection, counters) }
+            if isShared { return try slidingEvaluator(selection, context) }
+            return { rows in selected(rows, selection, context) }
         case .min?, .max?, .spread?:
-            return try extremesEvaluator(selection, isShared, counters)
+            return try extremesEvaluator(selection, isShared, context)
         case .sum?, .mean?, .stddev?:
-            return try sumsEvaluator(isShared, counters)
+            return try sumsEvaluator(isShared, context)
         default: return { _ in .null }
         }
     }
@@ -104,9 +104,9 @@ struct WindowValues {
     // MARK: Stored values
 
     private func selected(
-        _ rows: Range<Int>, _ selection: Selection, _ counters: ExecutionContext
+        _ rows: Range<Int>, _ selection: Selection, _ context: ExecutionContext
     ) -> Answer {
-        counters.windowSteps += rows.count
+        context.windowSteps += rows.count
         if case .float(let value)? = selection.compute(points, rows) {
             return .computed(value.bitPattern)
         }
@@ -114,16 +114,16 @@ struct WindowValues {
     }
 
     private func slidingEvaluator(
-        _ selection: Selection, _ counters: ExecutionContext
+        _ selection: Selection, _ context: ExecutionContext
     ) throws(DatabaseError) -> WindowEvaluator {
         if aggregate == .mode {
-            var counts = try SlidingCounts(points, selection, counters)
+            var counts = try SlidingCounts(points, selection, context)
             return { rows throws(DatabaseError) in
                 try counts.slide(to: rows)
                 return .row(try counts.mode())
             }
         }
-        var ranks = try SlidingRanks(points, selection, counters)
+        var ranks = try SlidingRanks(points, selection, context)
         return { rows throws(DatabaseError) in
             try ranks.slide(to: rows)
             if aggregate == .median {
@@ -152,19 +152,19 @@ struct WindowValues {
     // MARK: Computed values
 
     private func extremesEvaluator(
-        _ selection: Selection, _ isShared: Bool, _ counters: ExecutionContext
+        _ selection: Selection, _ isShared: Bool, _ context: ExecutionContext
     ) throws(DatabaseError) -> WindowEvaluator {
         let type = points.values.type ?? .float
         guard isShared else {
             return { rows in
-                guard aggregate == .spread else { return selected(rows, selection, counters) }
-                counters.windowSteps += rows.count
+                guard aggregate == .spread else { return selected(rows, selection, context) }
+                context.windowSteps += rows.count
                 return .computed(spread(points.values.bits.span.extracting(rows), type))
             }
         }
         let tree = try WindowTree(
             WindowExtremes(points: points, selection: selection), points.times, keepsNodes: true,
-            counters)
+            context)
         return { rows in
             let (least, most) = tree.summary(of: rows)
             switch aggregate {
@@ -180,15 +180,15 @@ struct WindowValues {
     /// Returns a function for sums. Few values are added in order, many in the order of the tree.
     /// Either way a float sum does not depend on other windows.
     private func sumsEvaluator(
-        _ isShared: Bool, _ counters: ExecutionContext
+        _ isShared: Bool, _ context: ExecutionContext
     ) throws(DatabaseError) -> WindowEvaluator {
         let type = points.values.type ?? .float
         if aggregate == .stddev {
             let tree = try WindowTree(
-                WindowMoments(values: points.values), points.times, keepsNodes: isShared, counters)
+                WindowMoments(values: points.values), points.times, keepsNodes: isShared, context)
             return { rows in
                 guard rows.count > WindowValues.directCountMax else {
-                    counters.windowSteps += rows.count
+                    context.windowSteps += rows.count
                     let values = points.values.bits.span.extracting(rows)
                     return deviation(values, type).map { .computed($0.bitPattern) } ?? .null
                 }
@@ -197,13 +197,13 @@ struct WindowValues {
             }
         }
         let tree = try WindowTree(
-            WindowSums(values: points.values), points.times, keepsNodes: isShared, counters)
+            WindowSums(values: points.values), points.times, keepsNodes: isShared, context)
         return { rows in
             let sum: UInt64
             if rows.count > WindowValues.directCountMax {
                 sum = tree.summary(of: rows)
             } else {
-                counters.windowSteps += rows.count
+                context.windowSteps += rows.count
                 let values = points.values.bits.span.extracting(rows)
                 sum =
                     type == .float

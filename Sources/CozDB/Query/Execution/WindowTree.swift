@@ -25,7 +25,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
 
     private let summarizer: Summarizer
     private let times: [Int64]
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let share: MemoryReservation
     private var nodes: [Node] = []
 
@@ -33,12 +33,12 @@ struct WindowTree<Summarizer: RangeSummarizer> {
     ///   - times: ascending times.
     ///   - keepsNodes: whether to build the tree, which pays off for many windows.
     init(
-        _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ counters: ExecutionContext
+        _ summarizer: Summarizer, _ times: [Int64], keepsNodes: Bool, _ context: ExecutionContext
     ) throws(DatabaseError) {
         self.summarizer = summarizer
         self.times = times
-        self.counters = counters
-        share = MemoryReservation(counters.memory)
+        self.context = context
+        share = MemoryReservation(context.memory)
         guard keepsNodes, !times.isEmpty else { return }
         _ = try addNode(times.indices)
     }
@@ -50,7 +50,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
 
     private func summary(of rows: Range<Int>, in index: Int) -> Summary {
         let node = nodes[index]
-        counters.windowSteps += 1
+        context.windowSteps += 1
         let part = rows.clamped(to: node.rows)
         if part == node.rows { return node.summary }
         guard let children = node.children else { return folded(part) }
@@ -66,7 +66,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
         let last = rows.upperBound - 1
         let difference = times[rows.lowerBound] ^ times[last]
         if rows.count <= Self.leafCountMax || difference == 0 {
-            try counters.checkCancelled()
+            try context.checkCancelled()
             nodes.append(Node(rows: rows, children: nil, summary: folded(rows)))
         } else {
             let shift = Int64.bitWidth - 1 - difference.leadingZeroBitCount
@@ -84,7 +84,7 @@ struct WindowTree<Summarizer: RangeSummarizer> {
 
     /// Returns the summary of rows without nodes, combined in the same order.
     private func folded(_ rows: Range<Int>) -> Summary {
-        counters.windowSteps += rows.count
+        context.windowSteps += rows.count
         // The summaries before the open splits, with the bit of each split; the bits descend.
         var open: [(level: Int, summary: Summary)] = []
         var current = summarizer.summary(ofRow: rows.lowerBound)

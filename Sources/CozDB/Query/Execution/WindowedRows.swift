@@ -1,6 +1,6 @@
-// Reads rows of many series or columns by time in bounded memory. A merge would need a block of
+// Reads rows of many series or columns by time in bounded memory. A merge would need a batch of
 // every column of every series at once. Instead, time is split into windows whose rows fit in
-// memory. The rows of a window are read series by series and then sorted. Blocks that extend into
+// memory. The rows of a window are read series by series and then sorted. Batches that extend into
 // several windows are decoded for each.
 
 struct WindowedRows {
@@ -12,12 +12,12 @@ struct WindowedRows {
 
     private let plan: SelectPlan
     private let inputs: [InputSeries]
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let rowCountMax: Int
 
     /// Creates a reader; nil if a merge is better or a series is not stored.
     init?(
-        _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ counters: ExecutionContext
+        _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ context: ExecutionContext
     ) {
         guard inputs.count > 1,
             inputs.count * max(1, plan.references.count) >= WindowedRows.columnCountMin
@@ -27,9 +27,9 @@ struct WindowedRows {
         }
         self.plan = plan
         self.inputs = inputs
-        self.counters = counters
+        self.context = context
         // Reserve memory for a window, its batch and derived columns.
-        let cellCountMax = min(WindowedRows.cellCountMax, counters.memory.sizeBytesMax / 36)
+        let cellCountMax = min(WindowedRows.cellCountMax, context.memory.sizeBytesMax / 36)
         let most = cellCountMax / (plan.references.count + 1)
         rowCountMax = max(1, min(most, max(WindowedRows.batchRows, rowsWanted)))
     }
@@ -81,10 +81,10 @@ struct WindowedRows {
     }
 
     private func rowCount(_ window: TimeRange) throws(DatabaseError) -> Int {
-        try counters.checkCancelled()
+        try context.checkCancelled()
         var count = 0
         for (number, input) in inputs.enumerated() {
-            if number % 256 == 0 { try counters.checkCancelled() }
+            if number % 256 == 0 { try context.checkCancelled() }
             guard case .stored(let view, let series) = input.origin else { continue }
             count += try view.rowCount(of: series, in: window)
         }
@@ -95,7 +95,7 @@ struct WindowedRows {
         _ window: TimeRange, _ rowCount: Int,
         _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {
-        let share = MemoryReservation(counters.memory)
+        let share = MemoryReservation(context.memory)
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
         // In descending order, the last series comes first among rows with equal times.
@@ -103,23 +103,23 @@ struct WindowedRows {
             guard case .stored(let view, let series) = input.origin,
                 try view.rowCount(of: series, in: window) > 0
             else { continue }
-            var reader = BlockReader(
+            var reader = RowBatchReader(
                 plan, input, driving: plan.auxiliary, in: window, descending: !plan.isAscending,
-                counters: counters)
-            var block = Block()
-            while try reader.next(into: &block) {
+                context: context)
+            var batch = RowBatch()
+            while try reader.next(into: &batch) {
                 for (index, _) in reader.filled {
                     let before = builders[index].sizeBytes
                     if before == 0 { builders[index].reserve(rowCount) }
                     builders[index].appendNulls(upTo: times.count)
-                    builders[index].append(block.references[index])
+                    builders[index].append(batch.references[index])
                     try share.grow(builders[index].sizeBytes - before)
                 }
-                times.append(contentsOf: block.times)
+                times.append(contentsOf: batch.times)
             }
         }
         for index in builders.indices { builders[index].appendNulls(upTo: times.count) }
-        let order = try TimeOrder.rows(times, isAscending: plan.isAscending, counters)
+        let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
         let references = builders.map { $0.finished() }
         for start in stride(from: 0, to: order.count, by: WindowedRows.batchRows) {
             let rows = Array(order[start..<min(start + WindowedRows.batchRows, order.count)])

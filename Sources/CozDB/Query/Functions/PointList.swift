@@ -104,10 +104,10 @@ struct PointCollector {
     }
 
     /// Returns all points sorted by time. Points with equal times keep the order of their series.
-    func finished(_ counters: ExecutionContext) throws(DatabaseError) -> PointList {
+    func finished(_ context: ExecutionContext) throws(DatabaseError) -> PointList {
         let list = PointList(
             times: times, values: values.finished(), auxiliary: auxiliary.map { $0.finished() })
         if isSorted { return list }
-        return list.selected(try TimeOrder.rows(times, isAscending: true, counters))
+        return list.selected(try TimeOrder.rows(times, isAscending: true, context))
     }
 }

@@ -7,9 +7,9 @@ enum TimeOrder {
 
     /// Returns row indexes sorted by time. The sort is stable.
     static func rows(
-        _ times: [Int64], isAscending: Bool, _ counters: ExecutionContext
+        _ times: [Int64], isAscending: Bool, _ context: ExecutionContext
     ) throws(DatabaseError) -> [Int] {
-        let share = MemoryReservation(counters.memory)
+        let share = MemoryReservation(context.memory)
         try share.grow(times.count * 16)
         var order = Array(times.indices)
         var ends = runEnds(times, isAscending)
@@ -23,7 +23,7 @@ enum TimeOrder {
                 let end = index + 1 < ends.count ? ends[index + 1] : middle
                 var merge = Merge(left: start, middle: middle, right: middle, end: end)
                 for place in start..<end {
-                    if place % pieceRows == 0 { try counters.checkCancelled() }
+                    if place % pieceRows == 0 { try context.checkCancelled() }
                     merged[place] = order[merge.next(order, times, isAscending)]
                 }
                 next.append(end)

@@ -5,7 +5,7 @@
 /// Unchecked: one thread at a time uses a context.
 final class ExecutionContext: @unchecked Sendable {
     /// Phase times and returned rows; `total` also includes reads.
-    var value = QueryCounters()
+    var counters = QueryCounters()
     /// The memory that the query's buffers hold.
     let memory: QueryMemory
     /// The open columns of the thread.
@@ -33,7 +33,7 @@ final class ExecutionContext: @unchecked Sendable {
     }
 
     /// A context for another thread of the same query with all counts at zero.
-    var emptied: ExecutionContext {
+    var forAnotherThread: ExecutionContext {
         ExecutionContext(memory: memory, stop: stop, cutsByValues: cutsByValues)
     }
 
@@ -50,7 +50,7 @@ final class ExecutionContext: @unchecked Sendable {
 
     /// All counts of the query.
     var total: QueryCounters {
-        var total = value
+        var total = counters
         for part in counts { total.add(part) }
         return total
     }

@@ -1,7 +1,7 @@
-// Assembles the rows of one series from its columns, block by block. Memory: one block.
-// Each column has its own cursor. A block of rows ends where the first column runs out of loaded
+// Assembles the rows of one series from its columns, batch by batch. Memory: one batch.
+// Each column has its own cursor. A batch ends where the first column runs out of loaded
 // values, or at the requested number of rows. Inside it, the times of the columns are merged.
-// Columns wait in a heap by their next time, so a block visits only columns with values in it.
+// Columns wait in a heap by their next time, so a batch visits only columns with values in it.
 
 struct RowCursor {
     /// One column and the unused rest of its current slice.
@@ -19,7 +19,7 @@ struct RowCursor {
     private let columns: [ColumnID]
     private let range: TimeRange
     private let descending: Bool
-    private let blockRows: Int
+    private let batchRows: Int
     private let cellCountMax: Int
     private let test: RowPredicate?
     private let counts: ReadCounts?
@@ -35,7 +35,7 @@ struct RowCursor {
     /// - Parameter test: rows that do not pass may be left out.
     init(
         view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
-        descending: Bool, blockRows: Int, cellCountMax: Int = .max, test: RowPredicate? = nil,
+        descending: Bool, batchRows: Int, cellCountMax: Int = .max, test: RowPredicate? = nil,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) {
         self.test = test
@@ -46,33 +46,33 @@ struct RowCursor {
         self.columns = columns
         self.range = range
         self.descending = descending
-        self.blockRows = max(1, blockRows)
+        self.batchRows = max(1, batchRows)
         self.cellCountMax = cellCountMax
     }
 
-    /// Fills the block with the next rows. Returns false at the end.
-    mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
+    /// Fills the batch with the next rows. Returns false at the end.
+    mutating func next(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool {
         try start()
-        empty(&block)
-        if plain != nil { return try plain?.next(into: &block) ?? false }
-        if filtered != nil { return try nextFiltered(into: &block) }
+        empty(&batch)
+        if plain != nil { return try plain?.next(into: &batch) ?? false }
+        if filtered != nil { return try nextFiltered(into: &batch) }
         guard heads.first != nil else { return false }
         let (taken, limit) = takeHeads()
         let times = try unitedTimes(taken, limit)
-        block.times = times
+        batch.times = times
         for (number, index) in taken.enumerated() {
             if number % 1024 == 1023 { try CancellationCheck.check() }
-            take(index, times, into: &block)
+            take(index, times, into: &batch)
             try refill(index)
         }
-        if descending { block.reverse() }
+        if descending { batch.reverse() }
         return true
     }
 
-    private func empty(_ block: inout RowBlock) {
-        block.removeAll()
-        if block.columns.count != columns.count {
-            block.columns = columns.map { RowBlock.Column(type: view.schema.columns[$0].type) }
+    private func empty(_ batch: inout ColumnBatch) {
+        batch.removeAll()
+        if batch.columns.count != columns.count {
+            batch.columns = columns.map { ColumnBatch.Column(type: view.schema.columns[$0].type) }
         }
     }
 
@@ -82,16 +82,16 @@ struct RowCursor {
         if !descending, let test {
             filtered = try FilteredRows(
                 view, series: series, test: test, columns: columns, range: range,
-                wantsFew: blockRows < SingleSegmentRowCursor.windowRowsMin, counts: counts,
+                wantsFew: batchRows < SingleSegmentRowCursor.windowRowsMin, counts: counts,
                 pool: pool)
             if filtered != nil { return }
         }
         let isWalk =
-            blockRows >= SingleSegmentRowCursor.windowRowsMin
+            batchRows >= SingleSegmentRowCursor.windowRowsMin
             || columns.count >= SingleSegmentRowCursor.columnCountMin
         if !descending, test == nil, isWalk {
             plain = try SingleSegmentRowCursor(
-                view, series: series, columns: columns, range: range, windowRows: blockRows,
+                view, series: series, columns: columns, range: range, windowRows: batchRows,
                 cellCountMax: cellCountMax, counts: counts, pool: pool)
             if plain != nil { return }
         }
@@ -124,16 +124,17 @@ struct RowCursor {
     }
 
     /// Reads rows that pass the predicate and have a value in at least one column.
-    private mutating func nextFiltered(into block: inout RowBlock) throws(DatabaseError) -> Bool {
-        while try filtered?.next(countMax: blockRows) == true {
+    private mutating func nextFiltered(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool
+    {
+        while try filtered?.next(countMax: batchRows) == true {
             let active = filtered?.takeColumns(cellCountMax: cellCountMax) ?? []
-            block.times = try filtered?.times() ?? []
-            let count = block.times.count
+            batch.times = try filtered?.times() ?? []
+            let count = batch.times.count
             try filtered?.forEachColumn(active) { place, found in
                 let type = view.schema.columns[columns[place]].type
-                block.fill(place, RowBlock.Column(found, type: type, count: count))
+                batch.fill(place, ColumnBatch.Column(found, type: type, count: count))
             }
-            if !block.filled.isEmpty { return true }
+            if !batch.filled.isEmpty { return true }
         }
         return false
     }
@@ -154,8 +155,8 @@ struct RowCursor {
             descending ? ~times[remaining.upperBound - 1] : times[remaining.lowerBound])
     }
 
-    /// Takes the walks of the next block from the heap. Returns them with the last time of the
-    /// block: the end of the first slice with more values to load, and before the next value of all
+    /// Takes the walks of the next batch from the heap. Returns them with the last time of the
+    /// batch: the end of the first slice with more values to load, and before the next value of all
     /// walks that stay in the heap.
     private mutating func takeHeads() -> (walks: [Int], limit: Int64) {
         var taken: [Int] = []
@@ -167,7 +168,7 @@ struct RowCursor {
             if isBehind(head, limit) { break }
             if head != last {
                 let cellCount = (rowCount + 1) * taken.count
-                if rowCount == blockRows || rowCount > 0 && cellCount > cellCountMax {
+                if rowCount == batchRows || rowCount > 0 && cellCount > cellCountMax {
                     limit = descending ? head + 1 : head - 1
                     break
                 }
@@ -182,11 +183,11 @@ struct RowCursor {
             if !walks[index].cursor.isEmpty {
                 limit = nearer(limit, walks[index].slice.times[end])
             }
-            // The slice has more values than a block, so the block ends inside it.
-            if remaining.count > blockRows {
+            // The slice has more values than a batch, so the batch ends inside it.
+            if remaining.count > batchRows {
                 let place =
                     descending
-                    ? remaining.upperBound - blockRows : remaining.lowerBound + blockRows - 1
+                    ? remaining.upperBound - batchRows : remaining.lowerBound + batchRows - 1
                 limit = nearer(limit, walks[index].slice.times[place])
             }
         }
@@ -200,42 +201,42 @@ struct RowCursor {
     private func nearer(_ a: Int64, _ b: Int64) -> Int64 { descending ? max(a, b) : min(a, b) }
 
     /// The times of the next rows, ascending: all times of the walks up to a limit, but at most a
-    /// block.
+    /// batch.
     private func unitedTimes(
         _ taken: [Int], _ limit: Int64
     ) throws(DatabaseError) -> [Int64] {
         var united: [Int64] = []
         for (number, index) in taken.enumerated() {
             if number % 1024 == 1023 { try CancellationCheck.check() }
-            // A block can use at most this many values of a walk.
+            // A batch can use at most this many values of a walk.
             var range = walks[index].remaining
-            if range.count > blockRows {
+            if range.count > batchRows {
                 range =
                     descending
-                    ? (range.upperBound - blockRows)..<range.upperBound
-                    : range.lowerBound..<(range.lowerBound + blockRows)
+                    ? (range.upperBound - batchRows)..<range.upperBound
+                    : range.lowerBound..<(range.lowerBound + batchRows)
             }
             let times = walks[index].slice.times[range]
-            let blockRows = rowCountMax(taken)
+            let batchRows = rowCountMax(taken)
             let edge = times.partitioningIndex { descending ? $0 >= limit : $0 > limit }
             united = RowCursor.unite(united, descending ? times[edge...] : times[..<edge])
-            if united.count > 2 * blockRows { cut(&united, blockRows) }
+            if united.count > 2 * batchRows { cut(&united, batchRows) }
         }
         cut(&united, rowCountMax(taken))
         return united
     }
 
-    /// The row limit of a block with values of these walks.
+    /// The row limit of a batch with values of these walks.
     private func rowCountMax(_ taken: [Int]) -> Int {
-        max(1, min(blockRows, cellCountMax / max(1, taken.count)))
+        max(1, min(batchRows, cellCountMax / max(1, taken.count)))
     }
 
-    private func cut(_ times: inout [Int64], _ blockRows: Int) {
-        guard times.count > blockRows else { return }
+    private func cut(_ times: inout [Int64], _ batchRows: Int) {
+        guard times.count > batchRows else { return }
         if descending {
-            times.removeFirst(times.count - blockRows)
+            times.removeFirst(times.count - batchRows)
         } else {
-            times.removeLast(times.count - blockRows)
+            times.removeLast(times.count - batchRows)
         }
     }
 
@@ -260,8 +261,8 @@ struct RowCursor {
         return united
     }
 
-    /// Moves a walk's values at these times into the block.
-    private mutating func take(_ number: Int, _ times: [Int64], into block: inout RowBlock) {
+    /// Moves a walk's values at these times into the batch.
+    private mutating func take(_ number: Int, _ times: [Int64], into batch: inout ColumnBatch) {
         guard let first = times.first, let last = times.last else { return }
         let remaining = walks[number].remaining
         let slice = walks[number].slice
@@ -274,7 +275,7 @@ struct RowCursor {
             walks[number].remaining = end..<remaining.upperBound
         }
         guard start < end else { return }
-        var column = RowBlock.Column(type: slice.type)
+        var column = ColumnBatch.Column(type: slice.type)
         column.isEmpty = false
         column.strings = slice.strings
         if end - start == times.count {
@@ -290,12 +291,12 @@ struct RowCursor {
                 column.isPresent[row] = true
             }
         }
-        block.fill(walks[number].index, column)
+        batch.fill(walks[number].index, column)
     }
 }
 
-extension RowBlock.Column {
-    /// - Parameter count: the number of rows of the block.
+extension ColumnBatch.Column {
+    /// - Parameter count: the number of rows of the batch.
     fileprivate init(_ found: ChosenValues, type: FieldType, count: Int) {
         self.init(type: type, strings: found.strings, isEmpty: false)
         if found.places.count == count {
@@ -312,7 +313,7 @@ extension RowBlock.Column {
     }
 }
 
-extension RowBlock {
+extension ColumnBatch {
     fileprivate mutating func reverse() {
         times.reverse()
         for index in filled {

@@ -7,7 +7,7 @@ struct SingleSegmentRowCursor {
     /// reading them.
     static let windowRowsMin = 1024
     /// The number of columns from which a window may have fewer rows. With a value per column,
-    /// merging times would assemble whole blocks of rows for any number of requested rows.
+    /// merging times would assemble whole batches for any number of requested rows.
     static let columnCountMin = 256
 
     private let view: RowSources
@@ -81,8 +81,8 @@ struct SingleSegmentRowCursor {
         return rows.lowerBound..<end
     }
 
-    /// Fills the empty block with the next rows. Returns false at the end.
-    mutating func next(into block: inout RowBlock) throws(DatabaseError) -> Bool {
+    /// Fills the empty batch with the next rows. Returns false at the end.
+    mutating func next(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool {
         while !rows.isEmpty {
             let window = nextWindow()
             rows = window.upperBound..<rows.upperBound
@@ -100,9 +100,9 @@ struct SingleSegmentRowCursor {
             active.removeAll(keepingCapacity: true)
             guard !found.isEmpty else { continue }
             let places = RowPositions(isThere)
-            block.times = try times(window, isThere, count: places.count)
+            batch.times = try times(window, isThere, count: places.count)
             for (place, type, values) in found {
-                block.fill(place, places.column(type, values))
+                batch.fill(place, places.column(type, values))
             }
             return true
         }
@@ -152,7 +152,7 @@ struct SingleSegmentRowCursor {
     }
 }
 
-/// The positions of a window's present rows in a block of rows.
+/// The positions of a window's present rows in a batch.
 private struct RowPositions {
     let count: Int
     private let isDense: Bool
@@ -169,8 +169,8 @@ private struct RowPositions {
         isDense = count == isThere.count
     }
 
-    func column(_ type: FieldType, _ values: RowValues) -> RowBlock.Column {
-        var column = RowBlock.Column(type: type)
+    func column(_ type: FieldType, _ values: RowValues) -> ColumnBatch.Column {
+        var column = ColumnBatch.Column(type: type)
         column.isEmpty = false
         column.strings = values.strings
         if values.rows.count == count {

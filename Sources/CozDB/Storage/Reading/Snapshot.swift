@@ -207,20 +207,20 @@ final class ExperimentView: Sendable {
     /// The rows of a series that have a value in at least one of the columns.
     ///
     /// - Parameters:
-    ///   - blockRows: the most rows in a block.
-    ///   - cellCountMax: the most cells in a block, counting columns with a value in it. A block
+    ///   - batchRows: the most rows in a batch.
+    ///   - cellCountMax: the most cells in a batch, counting columns with a value in it. A batch
     ///     has at least one row.
     ///   - test: rows that fail it may be left out or lack values, so the caller must still test
     ///     each row.
     func rows(
         of series: Series, columns: [ColumnID], in range: TimeRange, descending: Bool = false,
-        blockRows: Int = 4096, cellCountMax: Int = .max, test: RowPredicate? = nil,
+        batchRows: Int = 4096, cellCountMax: Int = .max, test: RowPredicate? = nil,
         counts: ReadCounts? = nil,
         pool: ColumnPool? = nil
     ) -> RowCursor {
         RowCursor(
             view: rows, series: series, columns: columns, range: range, descending: descending,
-            blockRows: blockRows, cellCountMax: cellCountMax, test: test, counts: counts, pool: pool
+            batchRows: batchRows, cellCountMax: cellCountMax, test: test, counts: counts, pool: pool
         )
     }
 

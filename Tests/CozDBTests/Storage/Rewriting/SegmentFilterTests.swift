@@ -156,7 +156,7 @@ struct SegmentFilterTests {
         for series in try view.series() {
             let participant = series.key.value(of: "id_participant") ?? ""
             var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
-            var block = RowBlock()
+            var block = ColumnBatch()
             while try cursor.next(into: &block) {
                 for row in 0..<block.count {
                     digest.rows += 1

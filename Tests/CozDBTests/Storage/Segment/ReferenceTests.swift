@@ -122,8 +122,8 @@ struct ReferenceTests {
         for descending in [false, true] {
             var cursor = view.rows(
                 of: series, columns: view.schema.columns.map(\.id), in: range,
-                descending: descending, blockRows: 7)
-            var block = RowBlock()
+                descending: descending, batchRows: 7)
+            var block = ColumnBatch()
             var found: [(time: Int64, fields: [String: FieldValue])] = []
             while try cursor.next(into: &block) {
                 for row in 0..<block.count {

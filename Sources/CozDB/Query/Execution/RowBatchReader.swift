@@ -1,4 +1,4 @@
-// Reads the rows of one input series block by block. Columns are in the order of the plan's
+// Reads the rows of one input series batch by batch. Columns are in the order of the plan's
 // references and have the plan's types; rows that fail WHERE are already removed.
 
 /// The materialized rows of a subquery's series, by ascending time.
@@ -25,7 +25,7 @@ final class ComputedSeries: @unchecked Sendable {
     let plan: SelectPlan
     let input: InputSeries
     /// The rows, if computed ahead of time.
-    private var prepared: Result<Block, DatabaseError>?
+    private var prepared: Result<RowBatch, DatabaseError>?
     private var share: MemoryReservation?
 
     init(plan: SelectPlan, input: InputSeries) {
@@ -34,15 +34,15 @@ final class ComputedSeries: @unchecked Sendable {
     }
 
     /// Computes the rows ahead of time, on any thread. `rows` throws its error.
-    func prepare(_ counters: ExecutionContext) {
-        prepared = CancellationCheck.$current.withValue(counters.stop) {
-            Result { () throws(DatabaseError) in try compute(counters) }
+    func prepare(_ context: ExecutionContext) {
+        prepared = CancellationCheck.$current.withValue(context.stop) {
+            Result { () throws(DatabaseError) in try compute(context) }
         }
     }
 
     /// Returns the rows and drops the copy that was computed ahead.
-    func rows(_ counters: ExecutionContext) throws(DatabaseError) -> Block {
-        guard let prepared else { return try compute(counters) }
+    func rows(_ context: ExecutionContext) throws(DatabaseError) -> RowBatch {
+        guard let prepared else { return try compute(context) }
         self.prepared = nil
         return try prepared.get()
     }
@@ -50,10 +50,10 @@ final class ComputedSeries: @unchecked Sendable {
     /// Releases the memory of the rows.
     func release() { share = nil }
 
-    private func compute(_ counters: ExecutionContext) throws(DatabaseError) -> Block {
-        let share = MemoryReservation(counters.memory)
+    private func compute(_ context: ExecutionContext) throws(DatabaseError) -> RowBatch {
+        let share = MemoryReservation(context.memory)
         self.share = share
-        return try SeriesExecution(plan: plan, input: input, counters: counters, share: share)
+        return try SeriesExecution(plan: plan, input: input, context: context, share: share)
             .rows()
     }
 }
@@ -170,8 +170,8 @@ struct TagCache {
     }
 }
 
-/// A block of rows with the columns of a plan.
-struct Block {
+/// A batch of rows with the columns of a plan.
+struct RowBatch {
     var times: [Int64] = []
     /// One vector for each reference of the plan.
     var references: [ResultVector] = []
@@ -181,13 +181,13 @@ struct Block {
     var count: Int { times.count }
 
     /// Returns the rows at these indexes, in this order.
-    func filtered(_ rows: [Int]) -> Block {
+    func filtered(_ rows: [Int]) -> RowBatch {
         // Shared by all columns without a value, which have no type.
         let nothing = ResultVector.constant(nil, count: rows.count)
         let filter = { (column: ResultVector) in
             column.type == nil ? nothing : column.filtered(rows)
         }
-        return Block(
+        return RowBatch(
             times: rows.map { times[$0] }, references: references.map(filter),
             dimensions: dimensions.map(filter))
     }
@@ -221,22 +221,22 @@ private struct RequestedColumns {
     }
 }
 
-struct BlockReader {
-    /// The maximum number of cells in a block: about 2.5 MB for any number of columns.
+struct RowBatchReader {
+    /// The maximum number of cells in a batch: about 2.5 MB for any number of columns.
     private static let cellCountMax = 1 << 18
 
     private static let rowCountMax = 4096
 
-    /// Returns the number of rows per block for all columns of a plan.
-    static func rowCountMax(_ plan: SelectPlan, _ counters: ExecutionContext) -> Int {
-        if counters.cutsByValues { return rowCountMax }
+    /// Returns the number of rows per batch for all columns of a plan.
+    static func rowCountMax(_ plan: SelectPlan, _ context: ExecutionContext) -> Int {
+        if context.cutsByValues { return rowCountMax }
         return max(
             1, min(rowCountMax, cellCountMax / max(1, plan.references.count, plan.columns.count)))
     }
 
     private let plan: SelectPlan
     private let input: InputSeries
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     private let counts: ReadCounts
     private let descending: Bool
     /// The references that can have values, ascending, with the source of their values.
@@ -244,14 +244,14 @@ struct BlockReader {
     /// The sources of the dimensions whose value differs from row to row.
     private var dimensionRecipes: [Recipe] = []
     private var cursor: RowCursor?
-    private var rows = RowBlock()
-    /// The reader and block of the inner series, if the series is derived.
-    private var inner: [BlockReader] = []
-    private var innerBlock = Block()
+    private var rows = ColumnBatch()
+    /// The reader and batch of the inner series, if the series is derived.
+    private var inner: [RowBatchReader] = []
+    private var innerBatch = RowBatch()
     /// The rows of a computed series; `nextRow` is the position in these or in materialized rows.
-    private var computed: Block?
+    private var computed: RowBatch?
     private var nextRow = 0
-    private let blockRows: Int
+    private let batchRows: Int
     /// The references of which a row must have at least one value. Empty if every row qualifies.
     private var driving: [Int]
     private let referenceCount: Int
@@ -270,18 +270,18 @@ struct BlockReader {
     ///   - only: the references to read, without dimensions; nil reads everything.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
-        in range: TimeRange, descending: Bool, blockRows: Int? = nil, counters: ExecutionContext
+        in range: TimeRange, descending: Bool, batchRows: Int? = nil, context: ExecutionContext
     ) {
         self.plan = plan
         self.input = input
-        self.counters = counters
+        self.context = context
         self.descending = descending
-        let blockRows = blockRows ?? BlockReader.rowCountMax(plan, counters)
-        self.blockRows = blockRows
+        let batchRows = batchRows ?? RowBatchReader.rowCountMax(plan, context)
+        self.batchRows = batchRows
         let source = plan.sources[input.source]
-        counts = counters.reads(source.number)
+        counts = context.reads(source.number)
         referenceCount = plan.references.count
-        self.driving = BlockReader.drivers(driving ?? [], source, input.present)
+        self.driving = RowBatchReader.drivers(driving ?? [], source, input.present)
         var wanted = RequestedColumns()
         var tags = TagCache(input)
         let only = only.map { plan.closure($0) }
@@ -312,16 +312,16 @@ struct BlockReader {
         // Checked only now: a row may also be read because of a grouping column.
         if drives(wanted, source) { self.driving = [] }
         if case .derived(let series) = input.origin {
-            let reader = BlockReader(
+            let reader = RowBatchReader(
                 series.plan, series.input, driving: series.plan.auxiliary, in: series.plan.range,
-                descending: descending, blockRows: blockRows, counters: counters)
+                descending: descending, batchRows: batchRows, context: context)
             inner.append(reader)
         }
         if case .stored(let view, let series) = input.origin, !wanted.columns.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted.columns, in: range, descending: descending,
-                blockRows: blockRows, cellCountMax: BlockReader.cellCountMax, test: test(source),
-                counts: counts, pool: counters.columns)
+                batchRows: batchRows, cellCountMax: RowBatchReader.cellCountMax, test: test(source),
+                counts: counts, pool: context.columns)
         }
     }
 
@@ -384,92 +384,92 @@ struct BlockReader {
     }
 
     /// Reads the next qualifying rows. Returns false at the end.
-    mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
-        while try read(into: &block) {
-            try counters.checkCancelled()
-            filter(&block)
+    mutating func next(into batch: inout RowBatch) throws(DatabaseError) -> Bool {
+        while try read(into: &batch) {
+            try context.checkCancelled()
+            filter(&batch)
             // A cancelled condition must not pass as a result.
-            try counters.checkCancelled()
-            if block.count > 0 { return true }
+            try context.checkCancelled()
+            if batch.count > 0 { return true }
         }
         return false
     }
 
-    private mutating func read(into block: inout Block) throws(DatabaseError) -> Bool {
+    private mutating func read(into batch: inout RowBatch) throws(DatabaseError) -> Bool {
         switch input.origin {
         case .stored:
-            block = Block()
+            batch = RowBatch()
             guard try cursor?.next(into: &rows) == true else { return false }
-            block.times = rows.times
+            batch.times = rows.times
             counts.rows += rows.count
             counts.bytes += rows.count * 8 * (rows.columns.count + 1)
         case .materialized(let series):
             guard nextRow < series.times.count else { return false }
             nextRow = series.times.count
-            block = Block(times: descending ? series.times.reversed() : series.times)
+            batch = RowBatch(times: descending ? series.times.reversed() : series.times)
         case .derived:
-            guard try inner[0].next(into: &innerBlock) else { return false }
-            block = Block(times: innerBlock.times)
-        case .computed(let series): return try readComputed(series, into: &block)
+            guard try inner[0].next(into: &innerBatch) else { return false }
+            batch = RowBatch(times: innerBatch.times)
+        case .computed(let series): return try readComputed(series, into: &batch)
         }
-        try fill(&block)
+        try fill(&batch)
         return true
     }
 
-    /// Fills the columns of a block that has its times. Not mutating, because that would copy the
+    /// Fills the columns of a batch that has its times. Not mutating, because that would copy the
     /// reader for each vector.
-    private func fill(_ block: inout Block) throws(DatabaseError) {
+    private func fill(_ batch: inout RowBatch) throws(DatabaseError) {
         // Shared by all columns without a value, which are most columns of a wide series.
-        lazy var nothing = ResultVector.constant(nil, count: block.count)
-        block.references.reserveCapacity(referenceCount)
+        lazy var nothing = ResultVector.constant(nil, count: batch.count)
+        batch.references.reserveCapacity(referenceCount)
         for (index, recipe) in filled {
-            while block.references.count < index { block.references.append(nothing) }
-            if index % 64 == 63 { try counters.checkCancelled() }
-            block.references.append(vector(recipe, index, block) ?? nothing)
+            while batch.references.count < index { batch.references.append(nothing) }
+            if index % 64 == 63 { try context.checkCancelled() }
+            batch.references.append(vector(recipe, index, batch) ?? nothing)
         }
-        while block.references.count < referenceCount { block.references.append(nothing) }
+        while batch.references.count < referenceCount { batch.references.append(nothing) }
         for recipe in dimensionRecipes {
-            block.dimensions.append(vector(recipe, referenceCount, block) ?? nothing)
+            batch.dimensions.append(vector(recipe, referenceCount, batch) ?? nothing)
         }
     }
 
     /// Reads rows of a computed series, which all qualify.
     private mutating func readComputed(
-        _ series: ComputedSeries, into block: inout Block
+        _ series: ComputedSeries, into batch: inout RowBatch
     ) throws(DatabaseError) -> Bool {
         if computed == nil {
-            computed = try series.rows(counters)
+            computed = try series.rows(context)
             driving = []
         }
         guard let computed, nextRow < computed.count else {
-            computed = Block()
+            computed = RowBatch()
             series.release()
             return false
         }
         let count = computed.count
-        let end = min(nextRow + blockRows, count)
+        let end = min(nextRow + batchRows, count)
         let rows = (nextRow..<end).map { descending ? count - 1 - $0 : $0 }
         nextRow = end
-        block = computed.filtered(rows)
+        batch = computed.filtered(rows)
         return true
     }
 
-    /// Returns the values of a recipe for the rows of a block; nil if no row has one.
+    /// Returns the values of a recipe for the rows of a batch; nil if no row has one.
     ///
     /// - Parameters:
     ///   - index: the index of the reference.
-    ///   - block: a block with all references of lower indexes.
-    private func vector(_ recipe: Recipe, _ index: Int, _ block: Block) -> ResultVector? {
-        let count = block.count
+    ///   - batch: a batch with all references of lower indexes.
+    private func vector(_ recipe: Recipe, _ index: Int, _ batch: RowBatch) -> ResultVector? {
+        let count = batch.count
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
-            let vector = Evaluator(times: block.times)
-                .evaluate(evaluation, block.references, count: count)
+            let vector = Evaluator(times: batch.times)
+                .evaluate(evaluation, batch.references, count: count)
             let type = plan.references[index].type
             return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
             return function.values(
-                times: block.times, references: block.references, zone: plan.zone)
+                times: batch.times, references: batch.references, zone: plan.zone)
         case (.column(let index, let type), _):
             let column = rows.columns[index]
             // Storage leaves the vectors empty if no row has a value.
@@ -482,26 +482,26 @@ struct BlockReader {
             let vector = descending ? series.columns[index].reversed : series.columns[index]
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .derived(let series)):
-            let vector = series.plan.evaluatedColumn(index, innerBlock.references, count: count)
+            let vector = series.plan.evaluatedColumn(index, innerBatch.references, count: count)
             return type.map { vector.cast(to: $0) } ?? vector
         case (.constant(let value?), _): return .constant(value, count: count)
         default: return nil
         }
     }
 
-    private func filter(_ block: inout Block) {
+    private func filter(_ batch: inout RowBatch) {
         var mask: [Bool]?
         if let condition = input.condition {
             let evaluator = Evaluator(
                 integersDivideToFloat: false, missing: input.isStored ? .isNothing : .isFalse)
-            mask = evaluator.mask(condition, block.references, count: block.count)
+            mask = evaluator.mask(condition, batch.references, count: batch.count)
         }
         if !driving.isEmpty {
-            var isThere = [Bool](repeating: false, count: block.count)
+            var isThere = [Bool](repeating: false, count: batch.count)
             for index in driving {
                 // A column of nulls has no type.
-                guard block.references[index].type != nil else { continue }
-                let presence = block.references[index].isPresent
+                guard batch.references[index].type != nil else { continue }
+                let presence = batch.references[index].isPresent
                 for row in presence.indices where presence[row] { isThere[row] = true }
             }
             if let accepted = mask {
@@ -510,7 +510,7 @@ struct BlockReader {
             mask = isThere
         }
         guard let mask, mask.contains(false) else { return }
-        block = block.filtered(mask.indices.filter { mask[$0] })
+        batch = batch.filtered(mask.indices.filter { mask[$0] })
     }
 }
 

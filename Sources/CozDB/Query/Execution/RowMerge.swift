@@ -5,7 +5,7 @@ extension Executor {
         _ plan: SelectPlan, _ group: InputGroup, into output: any SeriesOutput
     ) throws(DatabaseError) {
         var writer = RowWriter(plan, group.key, output)
-        if let windows = WindowedRows(plan, group.inputs, writer.rowsWanted, counters) {
+        if let windows = WindowedRows(plan, group.inputs, writer.rowsWanted, context) {
             try windows.run { times, references throws(DatabaseError) in
                 try writer.write(times: times, references)
                 return !writer.isFull
@@ -13,10 +13,10 @@ extension Executor {
             return try writer.finish()
         }
         var merge = RowMerge(
-            plan, group.inputs, in: plan.range, rowsWanted: writer.rowsWanted, counters: counters)
-        var block = Block()
-        while !writer.isFull, try merge.next(into: &block) {
-            try writer.write(times: block.times, block.references)
+            plan, group.inputs, in: plan.range, rowsWanted: writer.rowsWanted, context: context)
+        var batch = RowBatch()
+        while !writer.isFull, try merge.next(into: &batch) {
+            try writer.write(times: batch.times, batch.references)
         }
         try writer.finish()
     }
@@ -26,11 +26,11 @@ extension Executor {
 struct RowMerge {
     /// A series with an open reader; released at its end.
     private final class OpenSeries {
-        var reader: BlockReader
-        var block = Block()
+        var reader: RowBatchReader
+        var batch = RowBatch()
         var row = 0
 
-        init(_ reader: BlockReader) {
+        init(_ reader: RowBatchReader) {
             self.reader = reader
         }
     }
@@ -38,23 +38,23 @@ struct RowMerge {
     private let plan: SelectPlan
     private let inputs: [InputSeries]
     private let range: TimeRange
-    private let counters: ExecutionContext
+    private let context: ExecutionContext
     /// The open reader of each series.
     private var open: [OpenSeries?]
     /// The series by the time of their next row; before a series is opened, by a bound that no row
     /// precedes. In descending order, times and indexes are inverted.
     private var heap = IndexHeap()
-    private let blockRows: Int
+    private let batchRows: Int
 
     init(
         _ plan: SelectPlan, _ inputs: [InputSeries], in range: TimeRange, rowsWanted: Int,
-        counters: ExecutionContext
+        context: ExecutionContext
     ) {
         self.plan = plan
         self.inputs = inputs
         self.range = range
-        self.counters = counters
-        blockRows = min(BlockReader.rowCountMax(plan, counters), max(rowsWanted, 1))
+        self.context = context
+        batchRows = min(RowBatchReader.rowCountMax(plan, context), max(rowsWanted, 1))
         open = Array(repeating: nil, count: inputs.count)
         for (index, input) in inputs.enumerated() {
             push(index, input.nearestTime(range, ascending: plan.isAscending))
@@ -65,31 +65,31 @@ struct RowMerge {
         heap.push(plan.isAscending ? index : ~index, plan.isAscending ? time : ~time)
     }
 
-    mutating func next(into block: inout Block) throws(DatabaseError) -> Bool {
+    mutating func next(into batch: inout RowBatch) throws(DatabaseError) -> Bool {
         guard let first = try openFirst() else { return false }
         if heap.count == 1 {
-            // Blocks of the last remaining series pass through unchanged.
+            // Batches of the last remaining series pass through unchanged.
             let head = first.series
-            block = head.row == 0 ? head.block : RowMerge.rest(head.block, from: head.row)
+            batch = head.row == 0 ? head.batch : RowMerge.rest(head.batch, from: head.row)
             try refill(first.index, head)
             return true
         }
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
-        while times.count < blockRows, let (top, head) = try openFirst() {
-            times.append(head.block.times[head.row])
+        while times.count < batchRows, let (top, head) = try openFirst() {
+            times.append(head.batch.times[head.row])
             for index in builders.indices {
-                builders[index].append(head.block.references[index], row: head.row)
+                builders[index].append(head.batch.references[index], row: head.row)
             }
             head.row += 1
-            if head.row == head.block.count {
+            if head.row == head.batch.count {
                 try refill(top, head)
             } else {
                 heap.removeFirst()
-                push(top, head.block.times[head.row])
+                push(top, head.batch.times[head.row])
             }
         }
-        block = Block(times: times, references: builders.map { $0.finished() })
+        batch = RowBatch(times: times, references: builders.map { $0.finished() })
         return true
     }
 
@@ -99,27 +99,27 @@ struct RowMerge {
         while let first = heap.first {
             let index = plan.isAscending ? first.index : ~first.index
             if let series = open[index] { return (index, series) }
-            let reader = BlockReader(
+            let reader = RowBatchReader(
                 plan, inputs[index], driving: plan.auxiliary, in: range,
-                descending: !plan.isAscending, blockRows: blockRows, counters: counters)
+                descending: !plan.isAscending, batchRows: batchRows, context: context)
             try refill(index, OpenSeries(reader))
         }
         return nil
     }
 
-    /// Reads the next block of the first series in the heap.
+    /// Reads the next batch of the first series in the heap.
     private mutating func refill(_ index: Int, _ series: OpenSeries) throws(DatabaseError) {
         series.row = 0
         heap.removeFirst()
-        let hasRows = try series.reader.next(into: &series.block)
+        let hasRows = try series.reader.next(into: &series.batch)
         open[index] = hasRows ? series : nil
-        if hasRows { push(index, series.block.times[0]) }
+        if hasRows { push(index, series.batch.times[0]) }
     }
 
-    private static func rest(_ block: Block, from row: Int) -> Block {
-        let rows = Array(row..<block.count)
-        return Block(
-            times: Array(block.times[row...]),
-            references: block.references.map { $0.filtered(rows) })
+    private static func rest(_ batch: RowBatch, from row: Int) -> RowBatch {
+        let rows = Array(row..<batch.count)
+        return RowBatch(
+            times: Array(batch.times[row...]),
+            references: batch.references.map { $0.filtered(rows) })
     }
 }
