@@ -281,6 +281,7 @@ struct RowBatchReader {
         let source = plan.sources[input.source]
         counts = context.reads(source.number)
         referenceCount = plan.references.count
+        assert(zip(driving ?? [], (driving ?? []).dropFirst()).allSatisfy(<), "not ascending")
         self.driving = RowBatchReader.drivers(driving ?? [], source, input.present)
         var wanted = RequestedColumns()
         var tags = TagCache(input)

@@ -17,10 +17,9 @@ extension Executor {
     ) throws(DatabaseError) {
         var met = GroupTable<SparseAggregation>(self)
         let empty = GroupAggregation(plan, self)
-        let arguments = plan.calls.map(\.argument)
         for input in inputs {
             var seen: [Int] = []
-            try forEachGroup(plan, input, driving: arguments, descending: false) {
+            try forEachGroup(plan, input, driving: empty.assignments.arguments, descending: false) {
                 key, part, present throws(DatabaseError) in
                 let place = try met.place(of: key, sizeBytes: 200) { SparseAggregation() }
                 try met.groups[place].add(part, plan.sources[input.source], present, empty)

@@ -341,17 +341,20 @@ struct TagScan {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
         if condition.alwaysMatches { return true }
-        // The reader skips rows without any of the columns, so test such a row separately.
-        if condition.matchesEmptyRow(conditionReferenceCount) { return true }
-        input.condition = condition
+        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
         input.present = Array(0..<conditionReferenceCount)
         var reader = RowBatchReader(
             plan, input, driving: nil, in: range, descending: false, context: context)
         var batch = RowBatch()
+        var seenCount = 0
         while try reader.next(into: &batch) {
-            if batch.count > 0 { return true }
+            let mask = evaluator.mask(condition, batch.references, count: batch.count)
+            if mask.contains(true) { return true }
+            seenCount += batch.count
         }
-        return false
+        // The reader skips rows without any of the columns. All such rows have the same result.
+        guard condition.matchesEmptyRow(conditionReferenceCount) else { return false }
+        return try view.rowCount(of: series, in: range) > seenCount
     }
 
     /// Returns the names of the tags that a matching row has.

@@ -52,7 +52,7 @@ struct WindowedRows {
             if count > 0, try !read(window, count, body) { return }
             if plan.isAscending { rest.lower = window.upper } else { rest.upper = window.lower }
             // The window may grow by as much as this one was below the limit.
-            let growth = min(4, 0.9 * Double(rowCountMax) / Double(max(count, 1)))
+            let growth = count == 0 ? 4 : min(4, 0.9 * Double(rowCountMax) / Double(count))
             let grown = Double(width) * max(1, growth)
             width = grown < 9e18 ? Int64(grown) : .max
         }

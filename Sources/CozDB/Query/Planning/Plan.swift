@@ -62,6 +62,10 @@ struct PlannedSource {
     var dimensions: [Binding]
     /// The WHERE clause without its time bounds.
     var condition: Evaluation?
+
+    var isSubquery: Bool {
+        if case .subquery = origin { true } else { false }
+    }
 }
 
 /// A call in a column: an aggregate or the points of a field, followed by transformations.

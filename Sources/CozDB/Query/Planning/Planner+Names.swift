@@ -348,7 +348,8 @@ struct ConditionBinder {
         case .column(_, isTag: true):
             return .stringTest(bound, test, missing: test.accepts(""))
         case .missing
-        where reference.kind == .tag || (reference.kind == .any && plan.mayBeTag(index)):
+        where source.isSubquery || reference.kind == .tag
+            || (reference.kind == .any && plan.mayBeTag(index)):
             return .constant(.boolean(test.accepts("")))
         default: return .stringTest(bound, test, missing: false)
         }

@@ -219,6 +219,60 @@ private final class Stop: Sendable {
 }
 
 struct WideStatementTests {
+    /// A database in memory. Participant `wide` has 1,500 fields of its own.
+    private func database() throws -> Database {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        var batch = WriteBatch()
+        func add(_ tags: [String: String], _ time: Int64, _ fields: [String: FieldValue]) throws {
+            try batch.add(
+                experiment: "m", tags: tags, time: Timestamp(nanoseconds: time), fields: fields)
+        }
+        try add(["id_participant": "p", "dev": "a"], 1, ["f": .float(1)])
+        try add(["id_participant": "p", "dev": "a"], 2, ["s": .string("x")])
+        try add(["id_participant": "p", "dev": "b"], 3, ["f": .float(5)])
+        try add(["id_participant": "p", "dev": "b"], 4, ["i": .integer(1)])
+        let own = (0..<1500).map { ("w\($0)", FieldValue.float(1)) }
+        try add(["id_participant": "wide"], 3, Dictionary(uniqueKeysWithValues: own))
+        try add(["id_participant": "wide"], 1_000_000_000_000, ["w0": .float(2)])
+        _ = try database.write(batch)
+        return database
+    }
+
+    @Test(arguments: [0, 995, 1000])
+    func `groups by an attribute do not depend on the number or order of calls`(
+        _ count: Int
+    ) throws {
+        let database = try database()
+        let calls = ["max(i) AS i", "sum(f) AS f", "count(s) AS s", "count(f) AS n"]
+        let others = (0..<count).map { "count(w\($0))" }
+        for turn in calls.indices {
+            let list = calls[turn...] + calls[..<turn] + others
+            let answer = try database.query(
+                "SELECT \(list.joined(separator: ", ")) FROM m GROUP BY dev")
+            for (dev, sum, rows) in [("a", 1.0, Int64(1)), ("b", 5.0, 1)] {
+                let group = try #require(answer.series.first { $0.tag("dev") == dev })
+                #expect(group.column("f")?.doubles == [sum])
+                #expect(group.column("n")?.integers == [rows])
+                #expect(group.column("i")?.integers == [dev == "b" ? 1 : nil])
+            }
+        }
+    }
+
+    @Test func `rows of many columns come in little memory, however far apart they are`() throws {
+        let database = try database()
+        var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
+        query.limits = QueryLimits()
+        // Room for one row at a time, but for two rows of one time.
+        query.limits?.memorySizeBytesMax = 100_000
+        for order in ["", " ORDER BY time DESC"] {
+            let answer = try database.query("SELECT * FROM m" + order, options: query)
+            #expect(answer.series[0].rowCount == 6)
+        }
+    }
+
     @Test func `rows joined from calls count as memory, if they are wanted`() throws {
         let database = try QueryGrowthTests.database(.sparseRows, 1000)
         var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
