@@ -55,6 +55,8 @@ extension GroupAggregation {
                 try context.read(slice, source.number)
                 var vector = ResultVector(slice)
                 if let type { vector = vector.cast(to: type) }
+                // Texts are no numbers: another source has the field as a number.
+                if vector.type == nil { return true }
                 let before = collector.sizeBytes
                 if slice.times.isEmpty {
                     collector.add(vector, all: collector.range.lower)
