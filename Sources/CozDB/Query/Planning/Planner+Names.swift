@@ -44,17 +44,7 @@ extension Planner {
                 }
                 return .column(field.id, isTag: false)
             }
-            let binding = try bind(name, .tag, source)
-            if case .missing = binding, dimension.kind == .any, !options.influxCompatible,
-                view.schema.field(name) != nil
-            {
-                throw DatabaseError(
-                    .usage,
-                    "found the field \"\(name)\" in GROUP BY, which expects tags; to group by the "
-                        + "values of the field, write \(Reference(name: name).text)::field",
-                    offset: dimension.offset)
-            }
-            return binding
+            return try bind(name, .tag, source)
         }
     }
 
@@ -69,6 +59,18 @@ extension Planner {
                 isKnown = try knows(reference, source)
             }
             if isKnown { continue }
+            let isField = plan.sources.contains { source in
+                guard case .experiment(let view) = source.origin else { return false }
+                return view.schema.field(reference.name) != nil
+            }
+            if reference.kind == .any, isField {
+                let name = reference.name
+                throw DatabaseError(
+                    .usage,
+                    "found the field \"\(name)\" in GROUP BY, which expects tags; to group by the "
+                        + "values of the field, write \(Reference(name: name).text)::field",
+                    offset: reference.offset)
+            }
             let planned = PlannedReference(
                 name: reference.name, kind: reference.kind, type: nil, isTag: false,
                 offset: reference.offset)

@@ -331,13 +331,14 @@ struct Planner {
         guard !fields.isEmpty || !selected.isEmpty else { return [] }
         // If GROUP BY has a pattern, its tags are not known yet: no tag becomes a column.
         let isByPattern = statement.dimensions.contains { $0.isPattern }
-        var tags = isByPattern ? [] : try allTags(plan)
-        for name in plan.ownDimensions { tags.remove(name) }
+        let known = try allTags(plan)
+        var tags = isByPattern ? [] : known.subtracting(plan.ownDimensions)
         tags.formUnion(selected.filter { fields[$0] == nil })
         var columns: [WildcardColumn] = []
         for name in names {
             guard let type = fields[name] else { continue }
-            let kind: ReferenceKind = tags.contains(name) ? .field : .any
+            // Otherwise it would show the tag of a source that lacks the field.
+            let kind: ReferenceKind = known.contains(name) ? .field : .any
             columns.append(
                 WildcardColumn(
                     reference: Reference(name: name.text, kind: kind), type: type, isTag: false))
