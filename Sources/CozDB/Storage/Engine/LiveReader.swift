@@ -67,7 +67,7 @@ final class LiveReader: Sendable {
     /// The segments and logs of one manifest are a consistent state even after the writer has
     /// replaced the manifest, because later commits are in other logs. Reading restarts only if a
     /// file was removed before it could be opened. Open files stay open for the next attempt, so
-    /// progress is made however short the writers' sessions are.
+    /// each attempt opens fewer.
     func read<Result>(
         _ body: (Manifest, SegmentSet, LogReplay) throws(DatabaseError) -> Result
     ) throws(DatabaseError) -> Result {
