@@ -175,6 +175,24 @@ struct EndToEndTests {
         #expect(one.output == "time,v\n7,49\n")
     }
 
+    @Test func `points without a time have that of their arrival`() throws {
+        let folder = try TemporaryFolder()
+        let run = try Command.shell(
+            """
+            (echo 'dev,id_participant=p v=1i'; sleep 1; printf 'dev,id_participant=p v=%s\\n' 2i 3i
+            ) | cozdb write --db x.cozdb
+            """, in: folder.url)
+        #expect(run.output == "ok\nok\nok\n", "\(run.errors)")
+        let read = try Command.shell(
+            "cozdb query --db x.cozdb --format csv --epoch ns 'SELECT v FROM dev'", in: folder.url)
+        let rows = read.lines.dropFirst().map { $0.split(separator: ",").compactMap { Int($0) } }
+        #expect(rows.map(\.last) == [1, 2, 3], "\(read.output)")
+        let times = rows.compactMap(\.first)
+        #expect(times.count == 3 && Set(times).count == 3)
+        // Sleeping may take longer on a busy machine, never less.
+        #expect(times[1] - times[0] >= 900_000_000, "\(times)")
+    }
+
     @Test func `write answers every point`() throws {
         let folder = try TemporaryFolder()
         let run = try Command.cozdb(

@@ -4,6 +4,8 @@ internal import Foundation
 internal import Glibc
 internal import Testing
 
+@testable internal import CozCommand
+
 struct OutputFileTests {
     private let folder: TemporaryFolder
     private let database: String
@@ -44,6 +46,30 @@ struct OutputFileTests {
         }
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "foreign")
+    }
+
+    @Test func `a new file has a name that nobody guesses, and takes the place of none`() throws {
+        let path = folder.path("x.lp")
+        var digits: [String] = []
+        for _ in 0..<64 {
+            let (descriptor, name) = FileOpening.make(beside: path)
+            #expect(descriptor >= 0)
+            // Nobody else may have made it.
+            #expect(FileOpening.make(name) == -1 && errno == EEXIST)
+            #expect(try mode(name) == 0o600)
+            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+            close(descriptor)
+            #expect(name.hasPrefix(path + ".") && name.hasSuffix(".partial"))
+            digits.append(String(name.dropFirst(path.count + 1).dropLast(".partial".count)))
+        }
+        // Each bit of the 64 is set in some name, and missing in another.
+        let numbers = digits.compactMap { UInt64($0, radix: 16) }
+        #expect(Set(numbers).count == 64, "\(digits)")
+        #expect(numbers.reduce(0, |) == .max && numbers.reduce(.max, &) == 0, "\(digits)")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: folder.path("nothing"))
+        #expect(FileOpening.make(folder.path("link")) == -1 && errno == EEXIST)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("nothing")))
     }
 
     @Test func `a file that is there is replaced, not written to`() throws {

@@ -2,6 +2,7 @@
 
 internal import CozDB
 internal import CozTestSupport
+internal import Foundation
 internal import Synchronization
 internal import Testing
 
@@ -85,6 +86,51 @@ internal import Testing
         options.isCancelled = { whole.ask() }
         _ = try await database.query("SELECT v FROM m", options: options)
         #expect(waiting * 3 < whole.count * 2)
+    }
+
+    /// Which threads asked whether to go on, and which of them are there.
+    private final class ThreadWatch: Sendable {
+        private let numbers = Mutex<Set<String>>([])
+
+        func ask() -> Bool {
+            let own = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/thread-self")
+            numbers.withLock { _ = $0.insert(own ?? "no thread") }
+            return false
+        }
+
+        var seen: Int { numbers.withLock { $0.count } }
+        var alive: Int {
+            let all = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+            let tasks = Set(all ?? [])
+            return numbers.withLock { numbers in
+                numbers.count { tasks.contains(String($0.split(separator: "/").last ?? "")) }
+            }
+        }
+    }
+
+    @Test(arguments: [(text: "SELECT v FROM m", count: 100), ("SELECT v FROM m LIMIT 9", 0)])
+    func `a held cursor has a thread of its own while there is more than two batches`(
+        statement: (text: String, count: Int)
+    ) async throws {
+        let watch = ThreadWatch()
+        var options = QueryOptions(now: Timestamp(nanoseconds: Int64.max / 2))
+        options.isCancelled = { watch.ask() }
+        var cursors: [QueryCursor] = []
+        for _ in 0..<100 {
+            cursors.append(try await database.cursor(statement.text, options: options))
+        }
+        // A few that ended may have had one number, one after the other.
+        while watch.seen < (statement.count == 0 ? 1 : 100) { usleep(500) }
+        while watch.alive > statement.count { usleep(500) }
+        for cursor in cursors where statement.count == 0 {
+            while cursor.counters == nil { usleep(500) }
+        }
+        #expect(watch.alive == statement.count)
+        #expect(watch.seen >= statement.count)
+        for cursor in cursors { #expect(try await cursor.next() != nil) }
+        cursors = []
+        while watch.alive > 0 { usleep(500) }
     }
 
     @Test func `a cancelled cursor says so, and a broken text too`() throws {

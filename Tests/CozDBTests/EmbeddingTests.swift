@@ -160,11 +160,16 @@ struct EmbeddingTests {
         var arrivalCount: Int { arrivals.load(ordering: .relaxed) }
         func open() { isOpen.store(true, ordering: .relaxed) }
 
+        /// Counts who came, and keeps them until it is opened.
+        func pass() {
+            arrivals.add(1, ordering: .relaxed)
+            while !isOpen.load(ordering: .relaxed) { usleep(500) }
+        }
+
         func options() -> QueryOptions {
             var options = QueryOptions(now: Timestamp(nanoseconds: 0))
             options.isCancelled = {
-                self.arrivals.add(1, ordering: .relaxed)
-                while !self.isOpen.load(ordering: .relaxed) { usleep(500) }
+                self.pass()
                 return false
             }
             return options
@@ -203,6 +208,139 @@ struct EmbeddingTests {
         #expect(try await slow.query(Self.statement).statements.count == 1)
         try await slow.close()
         try await quick.close()
+    }
+
+    /// How calls ended that a test started together.
+    private final class Ends: Sendable {
+        private let kinds = Mutex<[DatabaseError.Kind?]>([])
+
+        var count: Int { kinds.withLock { $0.count } }
+        func count(_ kind: DatabaseError.Kind?) -> Int {
+            kinds.withLock { $0.count { $0 == kind } }
+        }
+
+        /// A call of its own task, and its end.
+        func start(
+            _ call: @escaping @Sendable () async throws(DatabaseError) -> Void
+        ) -> Task<Void, Never> {
+            Task {
+                var kind: DatabaseError.Kind?
+                do throws(DatabaseError) { try await call() } catch { kind = error.kind }
+                kinds.withLock { $0.append(kind) }
+            }
+        }
+    }
+
+    @Test func `cancelled calls return while each thread is held, and those that waited never run`()
+        async throws
+    {
+        var options = DatabaseOptions()
+        options.queryThreadCountMax = 3
+        options.waitingCallCountMax = 5
+        let database = try Self.database(options)
+        let (gate, waitingGate, ends) = (Gate(), Gate(), Ends())
+        let held = (0..<3).map { _ in
+            Task { try await database.query(Self.statement, options: gate.options()) }
+        }
+        while gate.arrivalCount < 3 { await Task.yield() }
+        // One is refused: the other five wait.
+        let waiting = (0..<6).map { number in
+            ends.start { () async throws(DatabaseError) in
+                switch number % 3 {
+                case 0: _ = try await database.snapshot()
+                case 1: _ = try await database.cursor(Self.statement)
+                default:
+                    _ = try await database.query(Self.statement, options: waitingGate.options())
+                }
+            }
+        }
+        while ends.count == 0 { await Task.yield() }
+        #expect(ends.count(.busy) == 1 && ends.count == 1)
+        for call in waiting {
+            call.cancel()
+            await call.value
+        }
+        #expect(ends.count(.cancelled) == 5)
+        // What was cancelled takes no place of those that may wait.
+        let later = (0..<6).map { _ in
+            ends.start { () async throws(DatabaseError) in
+                _ = try await database.query(Self.statement)
+            }
+        }
+        while ends.count < 7 { await Task.yield() }
+        #expect(ends.count(.busy) == 2 && gate.arrivalCount == 3)
+        gate.open()
+        for call in held { _ = try await call.value }
+        for call in later { await call.value }
+        #expect(ends.count(nil) == 5 && waitingGate.arrivalCount == 0)
+        try await database.close()
+    }
+
+    @Test(.enabled(if: Growth.isMeasured, "a clock tells little beside other tests"))
+    func `of a hundred cancelled calls ninety-nine return within 50 ms`() async throws {
+        var options = DatabaseOptions()
+        options.queryThreadCountMax = 4
+        let database = try Self.database(options)
+        for isRunning in [false, true] {
+            var late: [Duration] = []
+            for _ in 0..<25 {
+                let gate = Gate()
+                let calls = (0..<(isRunning ? 4 : 8)).map { _ in
+                    Task { try await database.query(Self.statement, options: gate.options()) }
+                }
+                while gate.arrivalCount < 4 { await Task.yield() }
+                for call in calls {
+                    let start = ContinuousClock.now
+                    call.cancel()
+                    let result = await call.result
+                    late.append(.now - start)
+                    #expect(throws: DatabaseError.self) { try result.get() }
+                }
+                gate.open()
+                // Whoever comes next finds a thread.
+                _ = try await database.query(Self.statement)
+            }
+            late.sort()
+            let bound = late[late.count * 99 / 100 - 1]
+            #expect(bound < .milliseconds(50), "running: \(isRunning), \(late.suffix(5))")
+        }
+        try await database.close()
+    }
+
+    @Test func `writes beyond those that may wait are refused, and all others are there`()
+        async throws
+    {
+        var options = DatabaseOptions()
+        options.changeThreadCountMax = 2
+        options.waitingCallCountMax = 7
+        let system = FaultyFileSystem()
+        let database = try Database.open("db", access: .readWrite, options: options, on: system)
+        let (gate, ends) = (Gate(), Ends())
+        let held = (0..<2).map { _ in
+            Task { try await database.changes.run { () throws(DatabaseError) in gate.pass() } }
+        }
+        while gate.arrivalCount < 2 { await Task.yield() }
+        let acknowledged = Mutex<Set<String>>([])
+        let calls = try (0..<12).map { number in
+            let batch = try Self.batch(["x\(number)": .integer(Int64(number))])
+            return ends.start { () async throws(DatabaseError) in
+                #expect(try await database.write(batch).values == 1)
+                acknowledged.withLock {
+                    _ = $0.insert(FieldValue.integer(Int64(number)).description)
+                }
+            }
+        }
+        while ends.count < 5 { await Task.yield() }
+        #expect(ends.count(.busy) == 5 && acknowledged.withLock { $0.isEmpty })
+        gate.open()
+        for call in held { try await call.value }
+        for call in calls { await call.value }
+        #expect(ends.count(nil) == 7 && ends.count(.busy) == 5)
+        try await database.close()
+        let again = try Database.open("db", access: .readOnly, options: options, on: system)
+        let stored = try Contents(again).cells.values.map(\.description)
+        #expect(Set(stored) == acknowledged.withLock { $0 } && stored.count == 7)
+        try await again.close()
     }
 
     @Test func `more calls than may wait are refused at once`() async throws {

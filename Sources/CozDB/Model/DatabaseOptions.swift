@@ -83,7 +83,7 @@ public struct DatabaseOptions: Sendable {
     public var queryThreadCountMax = 32
 
     /// Maximum number of `async` calls of either kind that wait for a thread. A further call throws
-    /// `limitExceeded` at once. A waiting call keeps its arguments in memory, such as a batch. 0
+    /// `busy` at once. A waiting call keeps its arguments in memory, such as a batch. 0
     /// means no call waits; `Int.max` means no limit.
     public var waitingCallCountMax = 10_000
 

@@ -27,7 +27,6 @@ extension Database {
     ///   - settings: used if the experiment is created.
     /// - Returns: the declared fields, the changes and the type conflicts.
     /// - Throws: the errors of `declare`.
-    @discardableResult
     public func register(
         _ survey: WatchSurvey, for experiment: String, keepsOptions: Bool = false,
         settings: ExperimentSettings = ExperimentSettings()

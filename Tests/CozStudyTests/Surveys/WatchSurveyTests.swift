@@ -243,7 +243,7 @@ struct WatchSurveyTests {
 
     @Test func `a later registration replaces options, or adds to them`() throws {
         let database = try database()
-        try database.register(usable(["q_a: yes, no"]), for: "dev")
+        #expect(try database.register(usable(["q_a: yes, no"]), for: "dev").conflicts.isEmpty)
         let again = try database.register(usable(["q_a: yes, no"]), for: "dev")
         #expect(again.changedFields.isEmpty)
         let kept = try database.register(
@@ -253,7 +253,8 @@ struct WatchSurveyTests {
             try database.schemas().first?.declaration(of: "q_a")?.options
         }
         #expect(try options() == ["perhaps", "no", "yes"])
-        try database.register(usable(["q_a: never"]), for: "dev")
+        let other = try database.register(usable(["q_a: never"]), for: "dev")
+        #expect(other.changedFields == ["q_a"] && other.conflicts.isEmpty)
         #expect(try options() == ["never"])
         try database.close()
     }
