@@ -156,6 +156,63 @@ private final class GapMeter: Sendable {
         }
     }
 
+    /// What `cozbench cancel` cancels, the slowest to end first, among so many rows and fields.
+    private static let slowest: [String] =
+        [
+            "SELECT count(f) FROM m WHERE s =~ /(?i)(\\p{Han}|\\pL){900}$/",
+            "SELECT * FROM w ORDER BY time DESC", "SELECT median(*) FROM w",
+            "SELECT count(*), mean(*) FROM w", "SELECT count(*) FROM w GROUP BY time(1s)",
+            "SELECT top(f, a, 20000) FROM m", "SELECT distinct(s) FROM m",
+            "SELECT moving_average(f, 5000) FROM m", "SELECT f FROM m GROUP BY a",
+            "SELECT count(f) FROM m GROUP BY a", "SELECT * FROM w", "SHOW FIELDS",
+            "SELECT max(f), * FROM m", "SELECT mean(f) FROM p GROUP BY *",
+        ]
+
+    #if DEBUG
+        /// Without optimization a pattern of 900 classes of letters takes half a second.
+        private static let secondsMax = 1.0
+    #else
+        private static let secondsMax = 0.1
+    #endif
+
+    @Test(.enabled(if: Growth.isMeasured, "a clock tells little beside other tests"))
+    func `wherever the slowest statements are cancelled, they end soon`() throws {
+        let seed = TestSeed.seed()
+        var random = SeededRandom(seed: seed)
+        let database = try CancellationTests.database()
+        for statement in CancellationTests.slowest {
+            // How long a whole run takes, as far as anybody cancels it.
+            let whole = try lateness(of: statement, in: database, after: 2)
+            let length = whole.isOver ? whole.seconds : 2
+            var late: [Double] = []
+            for _ in 0..<10 {
+                let moment = Double.random(in: 0..<length, using: &random)
+                let run = try lateness(of: statement, in: database, after: moment)
+                late.append(max(0, run.seconds - moment))
+            }
+            let longest = late.max() ?? 0
+            #expect(longest < CancellationTests.secondsMax, "seed \(seed): \(longest) s late: \(statement)")
+        }
+    }
+
+    /// Cancels a statement after so many seconds of the processor: others take none of them.
+    private func lateness(
+        of statement: String, in database: Database, after moment: Double
+    ) throws -> (seconds: Double, isOver: Bool) {
+        let start = Growth.seconds()
+        var sink = ForgetfulSink()
+        do throws(DatabaseError) {
+            try database.query(
+                statement,
+                options: CancellationTests.options { Growth.seconds() - start >= moment },
+                into: &sink)
+        } catch {
+            #expect(error.kind == .cancelled, "\(statement): \(error)")
+            return (Growth.seconds() - start, false)
+        }
+        return (Growth.seconds() - start, true)
+    }
+
     @Test func `a statement that is cancelled at a random moment ends soon`() throws {
         let seed = TestSeed.seed()
         var random = SeededRandom(seed: seed)
