@@ -83,8 +83,8 @@ public struct DatabaseOptions: Sendable {
     public var queryThreadCountMax = 32
 
     /// Maximum number of `async` calls of either kind that wait for a thread. A further call throws
-    /// `busy` at once. A waiting call keeps its arguments in memory, such as a batch. 0
-    /// means no call waits; `Int.max` means no limit.
+    /// `busy` at once. A waiting call keeps its arguments in memory, such as a batch. 0 means no
+    /// call waits; `Int.max` means no limit.
     public var waitingCallCountMax = 10_000
 
     /// What happens to a batch if one of its points or values cannot be stored.

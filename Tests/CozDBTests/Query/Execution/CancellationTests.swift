@@ -191,7 +191,9 @@ private final class GapMeter: Sendable {
                 late.append(max(0, run.seconds - moment))
             }
             let longest = late.max() ?? 0
-            #expect(longest < CancellationTests.secondsMax, "seed \(seed): \(longest) s late: \(statement)")
+            #expect(
+                longest < CancellationTests.secondsMax,
+                "seed \(seed): \(longest) s late: \(statement)")
         }
     }
 
