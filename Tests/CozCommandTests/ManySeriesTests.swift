@@ -1,5 +1,6 @@
 // Many series of a row each: right answers in the memory of a few.
 
+internal import CozTestSupport
 internal import Foundation
 internal import Testing
 
@@ -57,5 +58,53 @@ struct ManySeriesTests {
         }
         #expect(try limited("cozdb check --db x.cozdb", in: folder).status == 0)
         #expect(try limited("cozdb info --db x.cozdb", in: folder).output.contains("12,000"))
+    }
+
+    // MARK: Many columns
+
+    /// Where many columns are.
+    enum Columns: String, CaseIterable, Sendable {
+        case fieldsOfLine, attributesOfLine, fieldsOfSeries
+
+        var lines: String {
+            let count = 30_000
+            switch self {
+            case .fieldsOfLine:
+                let fields = (0..<count).map { "f\($0)=\($0).5" }
+                return "m,id_participant=p \(fields.joined(separator: ",")) 1\n"
+            case .attributesOfLine:
+                let tags = (0..<count - 1).map { "a\($0)=v\($0)" }
+                return "m,id_participant=p,\(tags.joined(separator: ",")) f7=7.5 1\n"
+            case .fieldsOfSeries:
+                return (0..<count).map { "m,id_participant=p\($0) f\($0)=\($0).5 1\n" }.joined()
+            }
+        }
+    }
+
+    @Test(
+        .enabled(if: Growth.isMeasured, "takes half a minute; see Tools/nightly"),
+        arguments: Columns.allCases)
+    func `thirty thousand columns are imported, merged and read in 600 MB`(
+        columns: Columns
+    ) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(columns.lines, to: "wide.lp")
+        func run(_ command: String) throws -> CommandRun {
+            let run = try limited("cozdb \(command)", in: folder)
+            #expect(run.status == 0, "\(command): \(run.errors)")
+            return run
+        }
+        _ = try run("import --db d wide.lp")
+        // A second part, so that there is something to merge.
+        _ = try run("import --db d wide.lp")
+        _ = try run("compact --db d")
+        _ = try run("check --db d")
+        let one = try run("query --db d --format csv --epoch ns 'SELECT f7 FROM m'")
+        #expect(one.output == "time,f7\n1,7.5\n")
+        let keys = columns == .attributesOfLine ? "SHOW TAG KEYS" : "SHOW FIELD KEYS"
+        #expect(try run("query --db d --format csv '\(keys)'").lines.count == 30_001)
+        let all = try run("query --db d --format csv 'SELECT count(*) FROM m'")
+        let names = all.lines.first?.split(separator: ",").count
+        #expect(names == (columns == .attributesOfLine ? 2 : 30_001))
     }
 }

@@ -22,8 +22,9 @@ struct ScarcityTests {
     }
 
     /// Rows of the five experiments together, each of which has the key in field k.
-    private func rows(_ path: String = "d") throws -> Int {
-        let run = try shell("cozdb query --db \(path) --format csv 'SELECT count(k) FROM /.*/'")
+    private func rows(_ path: String = "d", of experiments: String = "/.*/") throws -> Int {
+        let run = try shell(
+            "cozdb query --db \(path) --format csv 'SELECT count(k) FROM \(experiments)'")
         #expect(run.status == 0 || run.errors.contains("no experiment"), "\(run.errors)")
         return run.lines.compactMap { Int($0.split(separator: ",").last ?? "") }.reduce(0, +)
     }
@@ -108,6 +109,48 @@ struct ScarcityTests {
         #expect(run.status == 6 || run.status == 7, "\(run.status) \(run.errors.suffix(400))")
         #expect(try shell("cozdb check --db d").status == 0)
         #expect(try rows() == 3000)
+    }
+
+    @Test(.enabled(if: Growth.isMeasured, "takes a minute; see Tools/nightly"))
+    func `whatever the memory limit, a command does its work or ends with its status`() throws {
+        // Long texts, a batch of them all: what does not fit, is found out in the middle.
+        let filler = String(repeating: "x", count: 3000)
+        let lines = (0..<40_000).map { "m,id_participant=p k=\($0)i,t=\"\($0)\(filler)\" \($0)" }
+        _ = try folder.write(lines.joined(separator: "\n") + "\n", to: "texts.lp")
+        #expect(try shell("cozdb import --db whole texts.lp").status == 0)
+        let commands = [
+            "import --db d --batch-rows 1000000 texts.lp",
+            "query --db whole --format csv 'SELECT mode(t), count(k) FROM m'",
+        ]
+        var statuses: [String: [Int32]] = [:]
+        for limit in stride(from: 100_000, through: 600_000, by: 20_000) {
+            _ = try shell("rm -rf d; cozdb import --db d lines.lp")
+            for command in commands {
+                let run = try shell("ulimit -v \(limit); timeout 60 cozdb \(command) > answer")
+                statuses[command, default: []].append(run.status)
+                // Neither a signal (128 and more) nor a hang (124).
+                #expect([0, 6].contains(run.status), "\(limit), \(command): \(run)")
+                #expect(run.errors.isEmpty == (run.status == 0), "\(limit): \(run.errors)")
+                if run.status == 6 {
+                    #expect(run.errors.contains("ulimit -v"), "\(limit): \(run.errors)")
+                }
+                if limit < 256 << 10 {
+                    #expect(run.status == 6 && run.errors.contains("nothing was done"), "\(run)")
+                }
+            }
+            #expect(try shell("cozdb check --db d").status == 0, "\(limit)")
+            let stored = try shell("cozdb query --db d --format csv 'SELECT count(k) FROM m'")
+            let isWhole = statuses[commands[0]]?.last == 0
+            #expect(stored.output.hasSuffix(",40000\n") == isWhole, "\(limit): \(stored)")
+            #expect(try rows(of: "/^m[0-4]$/") == 3000, "\(limit)")
+        }
+        // Some limits are too low, some are not.
+        for (command, found) in statuses {
+            #expect(found.count == 26 && found.first == 6 && found.last == 0, "\(command)")
+        }
+        #expect(
+            statuses[commands[0]] != statuses[commands[1]],
+            "the import of a large batch needs more than the least: \(statuses)")
     }
 
     @Test(arguments: [0, 1, 64])

@@ -27,18 +27,17 @@ enum LargeStack {
 
     private static func runOnThread(sizeBytes: Int, _ work: Work) {
         var attributes = pthread_attr_t()
-        var all = sigset_t()
+        var blocked = DetachedThread.hostSignals
         var before = sigset_t()
         var thread = pthread_t()
         // Sound: all of these are local. The work is retained here and released by the thread,
-        // which is joined below. Signals are blocked because they belong to the host's threads.
+        // which is joined below.
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         let pageBytes = 1 << 16
         let rounded = (sizeBytes + pageBytes - 1) / pageBytes * pageBytes
         unsafe pthread_attr_setstacksize(&attributes, rounded)
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
         let retained = unsafe Unmanaged.passRetained(work)
         let status = unsafe pthread_create(
             &thread, &attributes,

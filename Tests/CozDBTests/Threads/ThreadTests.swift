@@ -1,5 +1,6 @@
 // Work on other threads: all of it is done, once, in order where there is one.
 
+internal import Glibc
 internal import Synchronization
 internal import Testing
 
@@ -44,5 +45,22 @@ struct ThreadTests {
         }
         #expect(state.withLock { $0.order } == Array(0..<500))
         #expect(state.withLock { $0.isAlone })
+    }
+
+    @Test func `threads leave the host its signals, and do not block those of their own faults`() {
+        @Sendable func blocked() -> [CInt] {
+            var mask = sigset_t()
+            unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+            return [SIGINT, SIGTERM, SIGALRM, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE].filter {
+                unsafe sigismember(&mask, $0) == 1
+            }
+        }
+        let before = blocked()
+        let found = Mutex<[CInt]?>(nil)
+        #expect(DetachedThread.start { found.withLock { $0 = blocked() } })
+        while found.withLock({ $0 == nil }) { usleep(500) }
+        #expect(found.withLock { $0 } == [SIGINT, SIGTERM, SIGALRM])
+        #expect(LargeStack.run(sizeBytes: 1 << 26) { blocked() } == [SIGINT, SIGTERM, SIGALRM])
+        #expect(blocked() == before)
     }
 }
