@@ -12,7 +12,7 @@ struct StudyCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "study",
-        abstract: "Show the state of a study: responses, goal, silence, delays, gaps.",
+        abstract: "Show the state of a study: responses, goal, silence, delays, availability.",
         discussion: """
             Without a question, the command answers all of them in one report. Each question is \
             one statement of the query language. --show-statements prints the statements instead \
@@ -23,7 +23,7 @@ struct StudyCommand: ParsableCommand {
               responses     survey responses per participant and local day
               votes         valid votes: more than 55 minutes after the last valid one
               goal          cumulative responses against the goal
-              silence       time since the last entry
+              silence       time since the last response and the last value
               delay         logging delay (_lambda time minus row time) by trigger
               interval      sampling interval per field
               availability  data per participant, field and day

@@ -28,8 +28,13 @@ final class LineProtocolFormat: ResultWriter {
 
     func rows(_ batch: ResultBatch, isTime: [Bool]) {
         let filled = batch.columns.indices.filter { batch.columns[$0].hasValues }
+        var cells: [(column: Int, cell: ResultCell)] = []
         for row in 0..<batch.count {
-            self.row(filled.map { ($0, batch.columns[$0].cell(row, isTime: isTime[$0])) })
+            cells.removeAll(keepingCapacity: true)
+            for column in filled where !batch.columns[column].isNull(row) {
+                cells.append((column, batch.columns[column].cell(row, isTime: isTime[column])))
+            }
+            self.row(cells)
         }
     }
 

@@ -40,7 +40,7 @@ enum StudyReport {
             case .votes: "responses that come long enough after the last valid one"
             case .goal: "cumulative responses against the goal"
             case .silence:
-                "time since the last entry, as of "
+                "time since the last response and the last value, as of "
                     + StudySection.clock(study.options.query.now, study.zone)
             case .delay: "time from measurement to arrival, by trigger"
             case .interval: "time between consecutive values"

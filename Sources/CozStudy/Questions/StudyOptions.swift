@@ -12,7 +12,7 @@ public enum StudyQuestion: String, CaseIterable, Sendable {
     case votes
     /// Cumulative responses against the goal.
     case goal
-    /// Time since the last entry.
+    /// Time since the last response and the last value.
     case silence
     /// Delay between measurement and arrival, by trigger.
     case delay

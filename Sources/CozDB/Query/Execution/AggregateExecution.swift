@@ -372,7 +372,6 @@ struct GroupAggregation {
                     collector: index, list: try collectors[index].finished(executor.context))
             }
             guard let aggregate, collected.list.count > 0 else { return collected.list }
-            if aggregate == .median, collected.list.values.type == .string { return PointList() }
             let selection = Selection(
                 aggregate: aggregate, parameter: planned.parameter, buckets: plan.buckets,
                 time: time,

@@ -98,7 +98,9 @@ private struct Gathered {
 
     mutating func add(_ call: PlannedCall, _ range: TimeRange) {
         let reference = call.argument
-        guard let type = plan.references[reference].type else { return places.append(.nowhere) }
+        // The planner refuses fields of a wrong type, but not the tags of a subquery.
+        guard let type = plan.references[reference].type, call.aggregate?.accepts(type) ?? true
+        else { return places.append(.nowhere) }
         if let aggregate = call.aggregate, aggregate.isSimple, plan.auxiliary.isEmpty {
             places.append(.field(field(aggregate, type, reference, range)))
         } else {

@@ -497,8 +497,6 @@ struct FieldAccumulator {
     /// - Parameter time: the time of the row without buckets; nil means that of the selected point.
     func points(_ aggregate: Aggregate, time: Int64?, age: Age) -> PointList {
         var list = PointList()
-        // The tag of a subquery is a text, which has no sum.
-        if type == .string, ![.count, .first, .last, .age].contains(aggregate) { return list }
         let resultType = aggregate.resultType(of: type)
         if sums.count == 1, numbering == nil, sums[0].count > 0, resultType != .string {
             let value = value(aggregate, 0, age)
