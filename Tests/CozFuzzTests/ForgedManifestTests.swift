@@ -1,5 +1,6 @@
 // Manifests and locks whose checksums are right, and that no writer makes.
 
+internal import CozTestSupport
 internal import Testing
 
 @testable internal import CozDB
@@ -205,9 +206,8 @@ struct ForgedManifestTests {
     // MARK: Readers beside a writer
 
     /// A directory in which the manifest is newer each time that somebody looks.
-    private final class Hurry: Directory {
-        let path = "db"
-        private let directory: MemoryDirectory
+    private final class Hurry: ReadingDirectory {
+        let directory: any Directory
 
         init(_ files: MemoryFiles) {
             directory = MemoryDirectory(files, "db")
@@ -219,15 +219,6 @@ struct ForgedManifestTests {
             }
             return try directory.open(name, writable: writable)
         }
-
-        func list() -> [String] { directory.list() }
-        func create(_ name: String) throws(FileError) -> any File { try directory.create(name) }
-        func openDirectory(_ name: String, create: Bool) -> any Directory { self }
-        func rename(_ source: String, to target: String) {}
-        func remove(_ name: String) {}
-        func removeDirectory(_ name: String) {}
-        func sync() {}
-        func lock(_ name: String) -> (any File)? { nil }
     }
 
     @Test func `a reader comes through beside a writer that never rests`() throws {

@@ -172,9 +172,8 @@ struct LockFaultTests {
 /// What a check sees of a lock that is being written.
 struct LockBesideWriterTests {
     /// A directory in which LOCK changes each time that somebody reads it, at first.
-    private final class Restless: Directory {
-        let path = "db"
-        private let directory: any Directory
+    private final class Restless: ReadingDirectory {
+        let directory: any Directory
         private let system: FaultyFileSystem
         private let contents: Mutex<[[UInt8]]>
 
@@ -192,15 +191,6 @@ struct LockBesideWriterTests {
             }
             return try directory.open(name, writable: writable)
         }
-
-        func list() throws(FileError) -> [String] { try directory.list() }
-        func create(_ name: String) throws(FileError) -> any File { try directory.create(name) }
-        func openDirectory(_ name: String, create: Bool) -> any Directory { self }
-        func rename(_ source: String, to target: String) {}
-        func remove(_ name: String) {}
-        func removeDirectory(_ name: String) {}
-        func sync() {}
-        func lock(_ name: String) -> (any File)? { nil }
     }
 
     @Test func `a lock that is seen in the middle of a write is read again`() throws {

@@ -319,17 +319,7 @@ struct WideStatementTests {
 
 struct SubqueryMemoryTests {
     @Test func `what a subquery keeps of many series and columns is counted`() throws {
-        var options = DatabaseOptions()
-        options.compactsInBackground = false
-        let database = try Database.open(
-            "db", access: .readWrite, options: options, on: FaultyFileSystem())
-        var batch = WriteBatch()
-        for number in 0..<1_000 {
-            try batch.add(
-                experiment: "m", tags: ["id_participant": "p\(number)"],
-                time: Timestamp(nanoseconds: Int64(number)), fields: ["f\(number)": .float(1)])
-        }
-        _ = try database.write(batch)
+        let database = try QueryGrowthTests.database(.sparseSeriesInMemory, 1000)
         var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
         query.limits = QueryLimits()
         query.limits?.memorySizeBytesMax = 8 << 20

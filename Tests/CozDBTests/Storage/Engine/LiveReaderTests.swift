@@ -9,16 +9,15 @@ import Testing
 struct LiveReaderTests {
     /// A directory in which a whole session of a writer passes each time that a few files were
     /// opened.
-    private final class Chained: Directory {
+    private final class Chained: ReadingDirectory {
         struct Counts {
             /// Tries of the reader: each begins with the manifest.
             var tries = 0
             var openings = 0
         }
 
-        let path = "db"
         let counts = Mutex(Counts())
-        private let directory: any Directory
+        let directory: any Directory
         private let system: FaultyFileSystem
         private let openingsPerSession: Int
 
@@ -48,14 +47,6 @@ struct LiveReaderTests {
         func isUnchanged(_ name: String, since file: any File) -> Bool {
             directory.isUnchanged(name, since: file)
         }
-        func list() throws(FileError) -> [String] { try directory.list() }
-        func create(_ name: String) throws(FileError) -> any File { try directory.create(name) }
-        func openDirectory(_ name: String, create: Bool) -> any Directory { self }
-        func rename(_ source: String, to target: String) {}
-        func remove(_ name: String) {}
-        func removeDirectory(_ name: String) {}
-        func sync() {}
-        func lock(_ name: String) -> (any File)? { nil }
     }
 
     /// Opens, writes a row of each experiment, and closes, which merges their segments.
