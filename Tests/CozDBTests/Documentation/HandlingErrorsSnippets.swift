@@ -1,10 +1,10 @@
-// The code of the article Errors, which DocumentationTests compares with the article.
+// The code of the article HandlingErrors, which DocumentationTests compares with the article.
 
 internal import CozDB
 internal import CozTestSupport
 internal import Testing
 
-struct ErrorsSnippets {
+struct HandlingErrorsSnippets {
     @Test func `the article's closures keep their error type`() throws {
         let folder = TemporaryDirectory()
         let database = try Database.open(folder.path)
