@@ -12,9 +12,9 @@ public struct SampleData: Sendable {
         case export
     }
 
-    /// The number of participants, at least 1.
+    /// The number of participants. Below 1, the study is empty.
     public var participants = 10
-    /// The length of the study in days, at least 1.
+    /// The length of the study in days, 1 to 36,500. Other values count as the nearest of these.
     public var days = 7
     /// The seed of the random numbers. Equal seeds produce equal bytes.
     public var seed: UInt64 = 1
@@ -35,8 +35,8 @@ public struct SampleData: Sendable {
         _ body: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
         var points: [SamplePoint] = []
-        for number in 0..<participants {
-            var participant = SampleParticipant(number: number, days: days, seed: seed)
+        for number in 0..<max(0, participants) {
+            var participant = SampleParticipant(number: number, days: min(max(1, days), 36_500), seed: seed)
             points += participant.points()
         }
         points.sort { ($0.arrival, $0.order) < ($1.arrival, $1.order) }

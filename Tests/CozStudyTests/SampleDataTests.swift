@@ -19,6 +19,20 @@ struct SampleDataTests {
         #expect(text() != text { $0.seed = 2 })
     }
 
+    @Test(arguments: [-1, 0, Int.min]) func `a study of no days has one, of no participants none`(
+        number: Int
+    ) {
+        #expect(text { $0.days = number } == text { $0.days = 1 })
+        #expect(text { $0.participants = number } == "")
+        var files = 0
+        var beiwe = BeiweSample()
+        (beiwe.participants, beiwe.days) = (1, number)
+        beiwe.write { _, _ in files += 1 }
+        #expect(files > 24)
+        beiwe.participants = number
+        beiwe.write { _, _ in Issue.record("a file of nobody") }
+    }
+
     @Test func `points have what makes Cozie data hard`() {
         let text = text()
         for part in [

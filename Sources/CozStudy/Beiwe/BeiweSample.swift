@@ -5,9 +5,9 @@ internal import CozDB
 
 /// The files of a synthetic study. Equal values produce equal bytes on every machine.
 public struct BeiweSample: Sendable {
-    /// The number of participants, at least 1.
+    /// The number of participants. Below 1, the study is empty.
     public var participants = 10
-    /// The length of the study in days, at least 1.
+    /// The length of the study in days, 1 to 36,500. Other values count as the nearest of these.
     public var days = 7
     /// The seed of the random numbers.
     public var seed: UInt64 = 1
@@ -38,12 +38,12 @@ public struct BeiweSample: Sendable {
     public func write<Failure: Error>(
         _ body: (_ path: String, _ bytes: [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
-        for number in 0..<participants {
+        for number in 0..<max(0, participants) {
             var random = SampleRandom(seed: seed &* 0x9E37_79B9 &+ UInt64(number))
             let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
             let patient = String((0..<8).map { _ in letters[random.below(letters.count)] })
             var place = (latitude: 1_300_000 + random.below(1000), longitude: 103_800_000)
-            for hour in 0..<(days * 24) {
+            for hour in 0..<(min(max(1, days), 36_500) * 24) {
                 let begin = BeiweSample.start + hour * BeiweSample.hour
                 var streams = [
                     BeiweSample.accelerometer(begin, &random),

@@ -109,8 +109,8 @@ struct SummaryReader {
         let tag = SummaryReader.quoted(participantTag) + "::tag"
         var tests = ["time >= \(lower)", "time < \(upper)"]
         if !request.participants.isEmpty {
-            let whose = request.participants.indices.map { "\(tag) = $p\($0)" }
-            tests.append("(\(whose.joined(separator: " OR ")))")
+            let names = request.participants.indices.map { "$p\($0)" }
+            tests.append("\(tag) IN (\(names.joined(separator: ", ")))")
         }
         for (index, condition) in conditions.enumerated() {
             tests.append("\(condition.column.text) \(condition.comparison) $n\(index)")
@@ -147,35 +147,38 @@ struct SummaryReader {
                 columns: one.columns.dropFirst().map(\.doubles))
         }
         if request.participants.isEmpty { return found }
+        let places = Dictionary(
+            found.enumerated().map { (Array($1.participant.utf8), $0) },
+            uniquingKeysWith: { first, _ in first })
+        // A participant without data is not an error, but an unknown one is.
+        let isComplete = request.participants.allSatisfy { places[Array($0.utf8)] != nil }
+        let names = isComplete ? [] : try participants()
+        let known = Set(names.map { Array($0.utf8) })
         var rows: [SummaryRows] = []
         for participant in request.participants {
-            let bytes = Array(participant.utf8)
-            if let one = found.first(where: { Array($0.participant.utf8) == bytes }) {
-                rows.append(one)
-            } else {
-                try checkKnown(participant)
-                let none = Array(repeating: [Double?](), count: columnCount)
-                rows.append(SummaryRows(participant: participant, columns: none))
+            if let place = places[Array(participant.utf8)] {
+                rows.append(found[place])
+                continue
             }
+            guard known.contains(Array(participant.utf8)) else {
+                throw DatabaseError(
+                    .notFound,
+                    "experiment \"\(schema.name)\" has no participant \"\(participant)\" (tag "
+                        + "\(participantTag))" + NameSuggestion.text(participant, among: names))
+            }
+            let none = Array(repeating: [Double?](), count: columnCount)
+            rows.append(SummaryRows(participant: participant, columns: none))
         }
         return rows
     }
 
-    /// Distinguishes a participant without data from an unknown one.
-    ///
-    /// - Throws: `notFound` for an unknown participant.
-    private func checkKnown(_ participant: String) throws(DatabaseError) {
+    /// Returns the names of all participants of the experiment.
+    private func participants() throws(DatabaseError) -> [String] {
         let tag = SummaryReader.quoted(participantTag)
         let result = try snapshot.query(
             "SHOW TAG VALUES FROM \(SummaryReader.quoted(schema.name)) WITH KEY = \(tag)",
             options: options)
-        let names = result.series.flatMap { $0.column("value")?.texts.compactMap(\.self) ?? [] }
-        let bytes = Array(participant.utf8)
-        if names.contains(where: { Array($0.utf8) == bytes }) { return }
-        throw DatabaseError(
-            .notFound,
-            "experiment \"\(schema.name)\" has no participant \"\(participant)\" (tag "
-                + "\(participantTag))" + NameSuggestion.text(participant, among: names))
+        return result.series.flatMap { $0.column("value")?.texts.compactMap(\.self) ?? [] }
     }
 
     /// Returns a quoted identifier, or a string literal with single quotes.

@@ -77,8 +77,8 @@ extension ResearcherRequest {
     private func conditions(_ tag: String) -> [String] {
         var conditions: [String] = []
         if !participants.isEmpty {
-            let any = participants.map { "\(QueryText.name(tag)) = \(QueryText.string($0))" }
-            conditions.append("(\(any.joined(separator: " OR ")))")
+            let names = participants.map { QueryText.string($0) }.joined(separator: ", ")
+            conditions.append("\(QueryText.name(tag)) IN (\(names))")
         }
         if let password {
             conditions.append("\"id_password\" = \(QueryText.string(password))")

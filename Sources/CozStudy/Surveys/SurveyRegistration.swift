@@ -33,7 +33,7 @@ extension Database {
     ) throws(DatabaseError) -> SurveyRegistration {
         let schema = try schemas().first { $0.name.utf8.elementsEqual(experiment.utf8) }
         var result = SurveyRegistration()
-        result.isNewExperiment = schema == nil
+        result.isNewExperiment = schema == nil && !survey.declarations.isEmpty
         let known = Dictionary(
             (schema?.declarations ?? []).map { (Array($0.name.utf8), $0) },
             uniquingKeysWith: { _, last in last })

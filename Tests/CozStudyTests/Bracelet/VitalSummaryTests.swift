@@ -7,6 +7,24 @@ internal import Testing
 struct VitalSummaryTests {
     private static let midnight = Timestamp.nanoseconds("2022-02-01T00:00:00Z")
 
+    @Test func `thousands of participants are answered in the order of the request`() throws {
+        var study = try BraceletStudy()
+        let names = (0..<2000).map { "p\($0)" }
+        for name in names {
+            try study.add("2022-02-01T00:01:00Z", of: name, ["last_steps": .integer(7)])
+        }
+        // The other half has no data on that day.
+        for name in names.prefix(1000) {
+            try study.add("2022-02-02T00:01:00Z", of: name, ["last_steps": .integer(9)])
+        }
+        try study.write()
+        let answers = try study.summaries("2022-02-02") { $0.participants = names.reversed() }
+            .steps()
+        #expect(answers.map(\.participant) == names.reversed())
+        #expect(answers[0].summaries[0].stepCount == 0)
+        #expect(answers[1999].summaries[0].stepCount == 9)
+    }
+
     @Test func `breath has the quality of each slot`() throws {
         var study = try BraceletStudy()
         // Slots of the documentation's example, in halves that differ by two.

@@ -57,6 +57,13 @@ struct ResearcherExportTests {
         #expect(try study.export { $0.columns = ["id_password"] } == ",index\n", "as InfluxDB")
     }
 
+    @Test func `thousands of participants can be named`() throws {
+        try study.write(["x": .float(1)])
+        let names = (0..<5000).map { "p\($0)" } + ["p"]
+        #expect(
+            try rows { $0.participants = names } == ["id_participant,id_password,x", "p,pw,1"])
+    }
+
     @Test func `a wrong password and an unknown participant give no rows`() throws {
         try study.write(["x": .float(1)])
         try study.write(["x": .float(2)], at: 5, tags: ["id_participant": "p"])
