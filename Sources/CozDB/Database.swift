@@ -100,7 +100,8 @@ public final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - experiment: The experiment's name.
-    ///   - fields: Each one replaces an earlier declaration of the same field.
+    ///   - fields: Each one replaces an earlier declaration of the same field. Without fields,
+    ///     nothing is stored and no experiment is created.
     ///   - settings: Used if the experiment is created; an existing experiment must match them.
     /// - Returns: A report. Its `conflicts` list the fields that already have another type; they
     ///   keep it.
