@@ -84,8 +84,11 @@ struct Cozbench {
             try GrowthWorkload.run(
                 directory: $0[0], name: $0.words.count > 1 ? $0[1] : nil)
         },
-        Workload("ask", "DATABASE FILE", "the statement of a file, its answer thrown away") {
-            try GrowthWorkload.ask(database: $0[0], file: $0[1])
+        Workload("grow", "AXIS COUNT PATH", "the import of an axis of growth") {
+            try GrowthWorkload.grow($0[0], count: $0.number(1, or: 1), path: $0[2])
+        },
+        Workload("ask", "AXIS COUNT PATH", "the statement of an axis of growth") {
+            try GrowthWorkload.ask($0[0], count: $0.number(1, or: 1), path: $0[2])
         },
         Workload(
             "cancel", "DIRECTORY [REPEATS]",

@@ -2,13 +2,16 @@
 // input costs twice as much.
 
 internal import CozDB
+internal import CozImport
 internal import Glibc
 
-/// A property of a file that can grow. To add an axis, add an entry to `all`.
+/// A property of a file that can grow. To add an axis, add an entry to one of the lists in `all`.
 struct GrowthAxis: Sendable {
     let name: String
     /// The sizes to measure, ascending.
     let counts: [Int]
+    /// The options of the import.
+    var options: @Sendable (Int) -> ImportOptions = { _ in ImportOptions() }
     /// The statement to measure on the imported file; nil measures the import.
     var statement: (@Sendable (Int) -> String)?
     /// How often to import the file. The last import is measured, with the merge that it causes.
@@ -16,59 +19,23 @@ struct GrowthAxis: Sendable {
     /// Writes a file of the given size.
     let write: @Sendable (Int, OutputFile) throws(DatabaseError) -> Void
 
-    static let all = [
-        GrowthAxis(name: "fields", counts: [4000, 8000, 16_000, 30_000]) {
-            count, file throws(DatabaseError) in
-            try file.append("m,id_participant=p ")
-            for number in 0..<count {
-                try file.append("\(number > 0 ? "," : "")f\(number)=\(number * 37 % 1000).5")
-            }
-            try file.append(" 1700000000000000000\n")
-        },
-        GrowthAxis(name: "equal-fields", counts: [4000, 8000, 16_000, 30_000]) {
-            count, file throws(DatabaseError) in
-            try file.append("m,id_participant=p ")
-            for number in 0..<count { try file.append("\(number > 0 ? "," : "")f\(number)=1") }
-            try file.append(" 1700000000000000000\n")
-        },
-        GrowthAxis(name: "tags", counts: [4000, 8000, 16_000, 29_000]) {
-            count, file throws(DatabaseError) in
-            try file.append("m,id_participant=p")
-            for number in 0..<count { try file.append(",t\(number)=v\(number)") }
-            try file.append(" x=1 1700000000000000000\n")
-        },
-        GrowthAxis(name: "sparse-fields", counts: [2000, 4000, 8000, 16_000]) {
-            count, file throws(DatabaseError) in
-            for number in 0..<count {
-                try file.append("m,id_participant=p\(number) f\(number)=1 1700000000000000000\n")
-            }
-        },
-        GrowthAxis(
-            name: "merged-sparse", counts: [4000, 8000, 16_000, 30_000], importCount: 2
-        ) { count, file throws(DatabaseError) in
-            for number in 0..<count {
-                try file.append("m,id_participant=p\(number) f\(number)=1 1700000000000000000\n")
-            }
-        },
-        GrowthAxis(name: "experiments", counts: [500, 1000, 2000, 4000]) {
-            count, file throws(DatabaseError) in
-            for number in 0..<count {
-                try file.append("m\(number),id_participant=p x=1 1700000000000000000\n")
-            }
-        },
-    ]
+    static let all = lines + formats + statements
 }
 
 enum GrowthWorkload {
     /// - Parameter name: Name of one axis; nil for all.
     static func run(directory: String, name: String?) throws(DatabaseError) {
-        let all = GrowthAxis.all + GrowthAxis.statements
-        let axes = all.filter { name == nil || $0.name == name }
-        guard !axes.isEmpty else {
-            let names = all.map(\.name).joined(separator: ", ")
-            throw DatabaseError(.usage, "no such axis; expected one of \(names)")
+        guard let name else {
+            for axis in GrowthAxis.all { try measure(axis, in: directory) }
+            return
         }
-        for axis in axes { try measure(axis, in: directory) }
+        try measure(try axis(name), in: directory)
+    }
+
+    private static func axis(_ name: String) throws(DatabaseError) -> GrowthAxis {
+        if let axis = GrowthAxis.all.first(where: { $0.name == name }) { return axis }
+        let names = GrowthAxis.all.map(\.name).joined(separator: ", ")
+        throw DatabaseError(.usage, "no such axis; expected one of \(names)")
     }
 
     private static func measure(_ axis: GrowthAxis, in directory: String) throws(DatabaseError) {
@@ -95,29 +62,33 @@ enum GrowthWorkload {
         _ axis: GrowthAxis, _ count: Int, in directory: String
     ) throws(DatabaseError) -> CommandRun {
         let path = "\(directory)/\(axis.name)-\(count)"
-        let file = try OutputFile(path + ".lp")
+        let file = try OutputFile(path + ".in")
         try axis.write(count, file)
         try file.flush()
-        var made = try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+        var run = try CommandRun.ofWorkload("grow", axis.name, "\(count)", path)
         for _ in 1..<axis.importCount {
-            made = try CommandRun.ofWorkload("import", path + ".lp", path + ".cozdb")
+            run = try CommandRun.ofWorkload("grow", axis.name, "\(count)", path)
         }
-        guard let statement = axis.statement else { return made }
-        let text = try OutputFile(path + ".iql")
-        try text.append(statement(count))
-        try text.flush()
-        return try CommandRun.ofWorkload("ask", path + ".cozdb", path + ".iql")
+        if axis.statement == nil { return run }
+        return try CommandRun.ofWorkload("ask", axis.name, "\(count)", path)
     }
 
-    /// Runs the statement in a file and discards the answer.
-    static func ask(database path: String, file: String) throws(DatabaseError) {
-        let database = try Database.open(path, access: .readOnly)
-        let text = String(decoding: try ParseWorkload.readFile(file), as: UTF8.self)
+    /// Imports the file of an axis.
+    static func grow(_ name: String, count: Int, path: String) throws(DatabaseError) {
+        let database = try Database.open(path + ".cozdb")
+        _ = try importFiles([path + ".in"], into: database, options: axis(name).options(count))
+        try database.close()
+    }
+
+    /// Runs the statement of an axis and discards the answer.
+    static func ask(_ name: String, count: Int, path: String) throws(DatabaseError) {
+        guard let statement = try axis(name).statement?(count) else { return }
+        let database = try Database.open(path + ".cozdb", access: .readOnly)
         var options = QueryOptions(now: Timestamp(nanoseconds: 1 << 60))
         options.limits = QueryLimits()
         options.limits?.textSizeBytesMax = 1 << 26
         var sink = DiscardingSink()
-        try database.query(text, options: options, into: &sink)
+        try database.query(statement, options: options, into: &sink)
         try database.close()
     }
 
