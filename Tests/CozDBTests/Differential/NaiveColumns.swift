@@ -363,9 +363,7 @@ extension NaiveQuery {
         _ field: NaiveField, reference: (Reference) -> FieldValue?,
         call: (String) -> FieldValue?
     ) throws -> FieldValue? {
-        let value = try evaluate(field.expression, reference, call)
-        if case .float(let number)? = value, number.isNaN { return nil }
-        return value
+        NaiveValue.shown(try evaluate(field.expression, reference, call))
     }
 
     private func evaluate(

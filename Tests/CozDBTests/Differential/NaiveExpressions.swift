@@ -85,8 +85,14 @@ enum NaiveValue {
         }
     }
 
+    /// A computed value that is no number is null where it is shown, counted or tested for null.
+    static func shown(_ value: FieldValue?) -> FieldValue? {
+        if case .float(let number)? = value, number.isNaN { return nil }
+        return value
+    }
+
     static func math(_ name: String, _ arguments: [FieldValue?]) throws -> FieldValue? {
-        if name == "coalesce" { return arguments.compactMap { $0 }.first }
+        if name == "coalesce" { return arguments.compactMap { shown($0) }.first }
         if case .integer(let whole)?? = arguments.first {
             if name == "abs" { return .integer(whole < 0 ? 0 &- whole : whole) }
             if ["ceil", "floor", "round"].contains(name) { return .integer(whole) }
@@ -147,9 +153,10 @@ struct NaiveCondition {
         case .binary(let symbol, let left, let right):
             return try compare(symbol, left.bare, right.bare, row)
         case .isNull(let inner, let negated):
-            return (try value(inner, row, missingTagIsEmpty: false) == nil) != negated
+            let value = try value(inner, row, missingTagIsEmpty: false)
+            return (NaiveValue.shown(value) == nil) != negated
         case .contains(let inner, let list, let negated):
-            guard let value = try value(inner, row) else { return false }
+            guard let value = NaiveValue.shown(try value(inner, row)) else { return false }
             var isThere = false
             for item in list {
                 if let other = try self.value(item, row), NaiveValue.isSame(value, other) {

@@ -435,18 +435,9 @@ extension SelectPlan {
         {
             return vector
         }
-        SelectPlan.dropNaN(&vector)
+        vector.dropNaN()
         // If an input column has no values, the expression may evaluate to another type.
         return column.type.map { vector.cast(to: $0) } ?? vector
-    }
-
-    private static func dropNaN(_ vector: inout ResultVector) {
-        guard vector.type == .float,
-            vector.bits.contains(where: { Double(bitPattern: $0).isNaN })
-        else { return }
-        for row in vector.bits.indices where Double(bitPattern: vector.bits[row]).isNaN {
-            vector.isPresent[row] = false
-        }
     }
 }
 

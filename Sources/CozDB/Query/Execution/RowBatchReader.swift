@@ -217,9 +217,9 @@ struct RowBatchReader {
     private let counts: ReadCounts
     private let descending: Bool
     /// The references that can have values, ascending, with the source of their values.
-    private(set) var filled: [(reference: Int, recipe: Recipe)] = []
+    private(set) var filled: [(reference: Int, input: Input)] = []
     /// The sources of the dimensions whose value differs from row to row.
-    private var dimensionRecipes: [Recipe] = []
+    private var changing: [Input] = []
     private var cursor: RowCursor?
     private var rows = ColumnBatch()
     /// The reader and batch of the inner series, if the series is derived.
@@ -232,6 +232,18 @@ struct RowBatchReader {
     /// The references of which a row must have at least one value. Empty if every row qualifies.
     private var driving: [Int]
     private let referenceCount: Int
+
+    /// Where the values of a reference or dimension come from.
+    struct Input {
+        let recipe: Recipe
+        /// The position among the requested columns; nil if the values are not stored.
+        let column: Int?
+
+        init(_ recipe: Recipe) {
+            self.recipe = recipe
+            column = if case .column(let place, _) = recipe { place } else { nil }
+        }
+    }
 
     enum Recipe {
         case column(Int, FieldType?)
@@ -273,18 +285,19 @@ struct RowBatchReader {
             // No value survives the cast.
             if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
-                filled.append((index, .evaluation(evaluation)))
+                filled.append((index, Input(.evaluation(evaluation))))
             } else {
                 let binding = source.bindings[index]
-                filled.append((index, recipe(binding, reference.type, source, &wanted, &tags)))
+                filled.append(
+                    (index, Input(recipe(binding, reference.type, source, &wanted, &tags))))
             }
         }
         for index in only == nil ? plan.changingDimensions(of: input) : [] {
             if let function = plan.dimensions[index].function {
-                dimensionRecipes.append(.dimension(function))
+                changing.append(Input(.dimension(function)))
             } else {
                 let binding = source.dimensions[index]
-                dimensionRecipes.append(recipe(binding, nil, source, &wanted, &tags))
+                changing.append(Input(recipe(binding, nil, source, &wanted, &tags)))
             }
         }
         // Checked only now: a row may also be read because of a grouping column.
@@ -400,15 +413,29 @@ struct RowBatchReader {
         // Shared by all columns without a value, which are most columns of a wide series.
         lazy var nothing = ResultVector.constant(nil, count: batch.count)
         batch.references.reserveCapacity(referenceCount)
-        for (index, recipe) in filled {
+        for place in filled.indices {
+            let index = filled[place].reference
             while batch.references.count < index { batch.references.append(nothing) }
             if index % 64 == 63 { try context.checkCancelled() }
-            batch.references.append(vector(recipe, index, batch) ?? nothing)
+            // Most columns of a wide series are empty, and a recipe is costly to copy.
+            let vector =
+                isEmpty(filled[place].input.column)
+                ? nil : vector(filled[place].input.recipe, index, batch)
+            batch.references.append(vector ?? nothing)
         }
         while batch.references.count < referenceCount { batch.references.append(nothing) }
-        for recipe in dimensionRecipes {
-            batch.dimensions.append(vector(recipe, referenceCount, batch) ?? nothing)
+        batch.dimensions.reserveCapacity(changing.count)
+        for place in changing.indices {
+            let vector =
+                isEmpty(changing[place].column)
+                ? nil : vector(changing[place].recipe, referenceCount, batch)
+            batch.dimensions.append(vector ?? nothing)
         }
+    }
+
+    /// Returns whether no row of the batch has a value in a requested column.
+    private func isEmpty(_ column: Int?) -> Bool {
+        column.map { rows.columns[$0].isEmpty } ?? false
     }
 
     /// Reads rows of a computed series, which all qualify.
@@ -442,7 +469,7 @@ struct RowBatchReader {
         switch (recipe, input.origin) {
         case (.evaluation(let evaluation), _):
             let vector = Evaluator(times: batch.times)
-                .evaluate(evaluation, batch.references, count: count)
+                .shownValues(of: evaluation, batch.references, count: count)
             let type = plan.references[index].type
             return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):

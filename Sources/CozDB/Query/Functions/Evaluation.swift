@@ -72,17 +72,20 @@ struct Evaluator {
             return VectorArithmetic.binary(
                 symbol, left, right, integersDivideToFloat: integersDivideToFloat,
                 missing: missing)
+        case .math(.coalesce, let arguments):
+            let vectors = arguments.map { shownValues(of: $0, columns, count: count) }
+            return VectorArithmetic.math(.coalesce, vectors, count: count)
         case .math(let function, let arguments):
             let vectors = arguments.map { evaluate($0, columns, count: count) }
             return VectorArithmetic.math(function, vectors, count: count)
         case .isNull(let inner, let negated):
-            let vector = evaluate(inner, columns, count: count)
+            let vector = shownValues(of: inner, columns, count: count)
             return .mask((0..<count).map { vector.isPresent[$0] == negated })
         case .stringTest(let inner, let test, let missing):
             return strings(
                 evaluate(inner, columns, count: count), test, missing: missing, count: count)
         case .contains(let inner, let values, let negated):
-            let vector = evaluate(inner, columns, count: count)
+            let vector = shownValues(of: inner, columns, count: count)
             return .mask(
                 (0..<count).map { row in
                     guard let value = vector.value(row) else { return false }
@@ -94,6 +97,17 @@ struct Evaluator {
                 ? DelayFunction.values(vector, times: times, unit: unit)
                 : .constant(nil, count: count)
         }
+    }
+
+    /// Evaluates an expression whose result is shown, counted or tested for null. A NaN that it
+    /// computes is null; a stored NaN stays. Operators take a NaN as it is, as InfluxDB does.
+    func shownValues(of node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
+        var vector = evaluate(node, columns, count: count)
+        switch node {
+        case .column, .math(.coalesce, _): break
+        default: vector.dropNaN()
+        }
+        return vector
     }
 
     /// Returns which rows satisfy a condition.
@@ -322,5 +336,15 @@ extension ResultVector {
     var reversed: ResultVector {
         ResultVector(
             type: type, bits: bits.reversed(), isPresent: isPresent.reversed(), strings: strings)
+    }
+}
+
+extension ResultVector {
+    /// Makes floats that are not a number null.
+    mutating func dropNaN() {
+        guard type == .float, bits.contains(where: { Double(bitPattern: $0).isNaN }) else {
+            return
+        }
+        for row in bits.indices where Double(bitPattern: bits[row]).isNaN { isPresent[row] = false }
     }
 }
