@@ -366,40 +366,28 @@ struct TagScan {
             for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
         let attributes = view.schema.attributes
-        if range == .all, source.condition == nil {
-            for attribute in attributes {
-                try context.checkCancelled()
-                for series in series where try view.mayHave(attribute.id, series) {
-                    names.insert(Name(attribute.name))
-                    break
-                }
-            }
-            return names.sorted()
-        }
-        let candidates = try self.candidates(attributes, series)
-        for (attribute, candidates) in zip(attributes, candidates) {
+        let isWide = attributes.count >= ExperimentView.wideColumnCountMin
+        let byColumn = isWide ? SeriesByColumn(view, series) : nil
+        for attribute in attributes {
             try context.checkCancelled()
-            for index in candidates {
-                let value = try view.end(
-                    attribute.id, of: series[index], in: range, last: false)
-                guard value != nil else { continue }
-                names.insert(Name(attribute.name))
-                break
-            }
+            let isFound =
+                if let byColumn {
+                    try hasValue(attribute, in: try byColumn.indices(attribute).map { series[$0] })
+                } else {
+                    try hasValue(attribute, in: series)
+                }
+            if isFound { names.insert(Name(attribute.name)) }
         }
         return names.sorted()
     }
 
-    /// Returns, for each attribute, the indices of the series that may have a value of it.
-    private func candidates(
-        _ attributes: [Column], _ series: [Series]
-    ) throws(DatabaseError) -> [[Int]] {
-        var candidates: [[Int]] = attributes.map { _ in [] }
-        let found = try view.positions(of: attributes, in: series)
-        for (index, positions) in found.enumerated() {
-            for position in positions { candidates[position].append(index) }
+    private func hasValue(
+        _ attribute: Column, in series: [Series]
+    ) throws(DatabaseError) -> Bool {
+        for one in series where try view.mayHave(attribute.id, one) {
+            if try view.end(attribute.id, of: one, in: range, last: false) != nil { return true }
         }
-        return candidates
+        return false
     }
 
     /// Returns the sorted values of each tag or attribute in matching rows.

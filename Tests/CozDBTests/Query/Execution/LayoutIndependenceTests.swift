@@ -88,4 +88,21 @@ internal import Testing
             #expect(answer.isEmpty)
         }
     }
+
+    @Test func `a tag without values is not shown, wherever other rows lie`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        try Self.write(
+            [
+                Point(participant: "a", time: 1, tags: ["build": "z"]),
+                Point(participant: "b", time: 1),
+            ], to: database)
+        try database.delete(experiment: "m", tags: ["build": "z"])
+        for time in 2...3 {
+            #expect(try Self.answer(database, "SHOW TAG KEYS").contains("build") == false)
+            try Self.write([Point(participant: "b", time: Int64(time))], to: database)
+            #expect(try Self.answer(database, "SHOW TAG KEYS").contains("build") == false)
+            try database.flush()
+        }
+    }
 }
