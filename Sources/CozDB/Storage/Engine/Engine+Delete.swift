@@ -13,7 +13,9 @@ extension Engine {
         /// Columns of remaining experiments that have no values left in any file.
         var droppedColumns: [(experiment: Int, column: ColumnID)] = []
 
-        var isEmpty: Bool { segments.isEmpty && rejects.isEmpty && droppedSchemas.isEmpty }
+        var isEmpty: Bool {
+            segments.isEmpty && rejects.isEmpty && droppedSchemas.isEmpty && droppedColumns.isEmpty
+        }
     }
 
     /// Limit of the series selections kept between the two passes, in times of eight bytes.

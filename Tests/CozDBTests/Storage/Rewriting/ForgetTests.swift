@@ -306,6 +306,27 @@ struct ForgetTests {
         try database.close()
     }
 
+    @Test func `columns that a deletion emptied go, also if the participant was forgotten before`()
+        throws
+    {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        var batch = WriteBatch()
+        for (name, field) in [("p", "f"), ("a", "g")] {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": name, "device_\(name)": "x"],
+                time: Timestamp(nanoseconds: 1), fields: [field: .float(1)])
+        }
+        _ = try database.write(batch)
+        _ = try database.forget(["q"])
+        try database.delete(experiment: "m", tags: ["id_participant": "p"])
+        let report = try database.forget(["q"])
+        #expect(report.removedColumns == 2, "\(report)")
+        #expect(try database.schemas().flatMap { $0.fields.map(\.name) } == ["g"])
+        #expect(try database.forget(["q"]).removedColumns == 0)
+        try database.close()
+    }
+
     @Test func `nobody is forgotten while files of a repair may hold him, unless they go too`()
         throws
     {
