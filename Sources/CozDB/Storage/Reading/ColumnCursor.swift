@@ -62,7 +62,7 @@ struct ColumnCursor {
             if cluster.count == 1, let piece = try summary(cluster.lowerBound, summarize) {
                 return piece
             }
-            let slice = try values(cluster)
+            let slice = try orderedValues(cluster)
             if slice.count > 0 { return .values(slice) }
         }
         return nil
@@ -73,7 +73,7 @@ struct ColumnCursor {
         while !isEmpty {
             let cluster = nextCluster()
             nextExtent = cluster.upperBound
-            let slice = try values(cluster)
+            let slice = try orderedValues(cluster)
             if slice.count > 0 { return slice }
         }
         return nil
@@ -225,6 +225,22 @@ struct ColumnCursor {
         else { return nil }
         counts?.blocksSummarized += 1
         return .summary(open.reader.directory.summary(extent.block, type: column.type))
+    }
+
+    /// The values of overlapping extents.
+    ///
+    /// - Throws: `damaged` also if their times do not ascend, because readers rely on it.
+    private mutating func orderedValues(
+        _ cluster: Range<Int>
+    ) throws(DatabaseError) -> ColumnSlice {
+        let slice = try values(cluster)
+        guard !slice.times.span.ascends else { return slice }
+        for extent in extents[cluster] {
+            if case .segment(let segment) = view.sources[series.parts[extent.part].source] {
+                throw segment.timesDoNotAscend
+            }
+        }
+        return slice
     }
 
     /// The values of overlapping extents. The newest source comes last and wins.

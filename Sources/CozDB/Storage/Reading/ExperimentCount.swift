@@ -146,12 +146,15 @@ extension SegmentReader {
     /// - Throws: `damaged` also if they do not ascend, because then no merge order is right.
     func ascendingTimes(rows: Range<Int>) throws(DatabaseError) -> [Int64] {
         let times = try times(rows: rows)
-        let found = times.span
-        for index in found.indices.dropFirst() where found[index - 1] >= found[index] {
-            throw DatabaseError(
-                .damaged, "row \(rows.lowerBound + index) is not later than the one before it",
-                file: path, offset: footer.timeDirectory.offset)
-        }
+        guard times.span.ascends else { throw timesDoNotAscend }
         return times
+    }
+
+    /// The error for rows of a series that are out of order. Only a wrongly written segment has
+    /// such rows.
+    var timesDoNotAscend: DatabaseError {
+        DatabaseError(
+            .damaged, "the times of a series do not ascend", file: path,
+            offset: footer.timeDirectory.offset)
     }
 }

@@ -263,6 +263,7 @@ struct SegmentCheck {
             }
             if !isGood { damage.rows.append(times.rows(ofBlock: block)) }
         }
+        checkOrder(times)
         for field in segment.footer.fields.indices where !damage.fields.contains(field) {
             guard let directory = try? segment.directory(field) else { continue }
             var reader = SegmentColumnReader(segment, field: field, directory: directory)
@@ -278,6 +279,42 @@ struct SegmentCheck {
                     let isOwn = error.offset == directory.table.offset(block)
                     guard isOwn || !directory.isReference(block) else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
+                }
+            }
+        }
+    }
+
+    /// Reports blocks in which the times of a series do not ascend within the bounds in the series
+    /// directory. A merge could not place such rows.
+    private mutating func checkOrder(_ times: FieldDirectory) {
+        let segment = segment
+        guard let directory = try? segment.seriesDirectory() else { return }
+        for block in 0..<directory.count {
+            var series: [(rows: Range<Int>, first: Int64, last: Int64)] = []
+            // Unreadable blocks, of series and below of times, were reported before.
+            try? segment.forEachSeries(directory, block: block) { _, rows, first, last in
+                series.append((rows, first, last))
+            }
+            for (rows, first, last) in series {
+                var previous: Int64?
+                for block in times.blocks(rows: rows) {
+                    guard let found = try? segment.times(block: block) else { continue }
+                    let blockRows = times.rows(ofBlock: block)
+                    var latest = previous
+                    let isOrdered = rows.clamped(to: blockRows).allSatisfy { row in
+                        let time = found[row - blockRows.lowerBound]
+                        let isLater = latest.map { time > $0 } ?? (time >= first)
+                        latest = time
+                        return isLater && time <= last
+                    }
+                    if isOrdered {
+                        previous = latest
+                        continue
+                    }
+                    damage.rows.append(blockRows)
+                    var error = segment.timesDoNotAscend
+                    error.offset = times.table.offset(block)
+                    add(error.losing(quiet.lost(.times(block: block))))
                 }
             }
         }

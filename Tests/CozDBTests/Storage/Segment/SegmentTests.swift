@@ -90,6 +90,61 @@ struct SegmentTests {
         return all
     }
 
+    @Test func `rows out of order are found, and a rewritten segment lacks their block`() throws {
+        let schema = schema([("x", .integer)])
+        var series: [(key: [UInt8], times: [Int64])] = []
+        for name in ["a", "b", "c"] {
+            series.append((SeriesKey(tags: [("t", name)]).bytes, Array(1...10_000)))
+        }
+        series[1].times.swapAt(9_000, 9_001)
+        let info = try write(schema, series) { _, row, _ in UInt64(row) }
+        let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        let file = try directory.open(FileName.segment(4).text, writable: false)
+        let reader = try SegmentReader(in: directory, info, databaseID: 9)
+        var check = SegmentCheck(reader, file, databaseID: 9)
+        try check.run(decodes: true)
+        #expect(check.problems.map(\.text.found) == ["the times of a series do not ascend"])
+        #expect(check.damage.rows.contains { $0.contains(19_000) }, "\(check.damage.rows)")
+
+        let writer = try SegmentWriter(
+            directory.create(FileName.segment(5).text), number: 5, databaseID: 9, schema: schema)
+        var salvage = try SegmentSalvage(reader, check.damage)
+        try salvage.write(to: writer)
+        let rewritten = try writer.finish()
+        let found = try problems(
+            of: try SegmentReader(in: directory, rewritten, databaseID: 9))
+        #expect(found.isEmpty, "\(found)")
+        #expect(
+            try everything(try view(rewritten, schema)).map { $0.values["x"]?.count ?? 0 }
+                .reduce(0, +) > 20_000)
+    }
+
+    @Test(arguments: [false, true])
+    func `rows out of order are an error for readers that join columns`(descending: Bool) throws {
+        let schema = schema([("x", .integer), ("y", .float)])
+        var random = SeededRandom(seed: 7)
+        let key = SeriesKey(tags: [("t", "a")]).bytes
+        for _ in 0..<50 {
+            let times = (1...200).map { _ in Int64.random(in: 0..<1000, using: &random) }
+            let directory = try system.openDirectory("db", create: true, access: .ownerOnly)
+            try? directory.remove(FileName.segment(4).text)
+            let info = try write(schema, [(key: key, times: times)]) { _, row, column in
+                row % 3 == column ? nil : UInt64(row)
+            }
+            let view = try view(info, schema)
+            let series = try view.series()[0]
+            var cursor = view.rows(
+                of: series, columns: [0, 1], in: .all, descending: descending, batchRows: 7)
+            var batch = ColumnBatch()
+            do {
+                while try cursor.next(into: &batch) { #expect(batch.count <= 7) }
+                #expect(!descending, "descending readers join by time")
+            } catch {
+                #expect("\(error)".contains("do not ascend"), "\(error)")
+            }
+        }
+    }
+
     @Test func `hostile keys keep their bytes and their order`() throws {
         let values = [
             "", "\u{0}", "\u{0}\u{1}", "\u{1}", "a", "a\u{0}", "a\u{0}b", "ab", "é", "\u{10FFFF}",
