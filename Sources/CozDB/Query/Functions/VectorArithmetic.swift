@@ -275,13 +275,15 @@ enum VectorArithmetic {
 
     private static func coalesce(_ arguments: [ResultVector], count: Int) -> ResultVector {
         let types = arguments.compactMap(\.type)
-        let isMixed = types.contains(.float) && types.contains(.integer)
-        let vectors = isMixed ? arguments.map { $0.cast(to: .float) } : arguments
-        if let first = vectors.first, !first.isPresent.contains(false) { return first }
-        if isMixed || !types.contains(where: { $0 != types[0] || $0 == .string }) {
-            return numbers(vectors, isMixed ? .float : types.first)
+        guard let first = types.first else { return .constant(nil, count: count) }
+        if first == .float || first == .integer && types.contains(.float) {
+            return numbers(arguments.map { $0.cast(to: .float) }, .float)
         }
-        var builder = VectorBuilder(type: isMixed ? .float : types.first)
+        // Names of several experiments may have other types here than in the plan.
+        let vectors = arguments.filter { $0.type == first }
+        if first != .string { return numbers(vectors, first) }
+        if vectors.count == 1 || !vectors[0].isPresent.contains(false) { return vectors[0] }
+        var builder = VectorBuilder(type: .string)
         for row in 0..<count {
             if let vector = vectors.first(where: { $0.isPresent[row] }) {
                 builder.append(vector, row: row)

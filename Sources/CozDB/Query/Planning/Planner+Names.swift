@@ -255,7 +255,10 @@ struct ConditionBinder {
             if function == .delay { return .column(try plan.computed(call)) }
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try bind(argument)) }
-            return .math(function, arguments)
+            let bound = Evaluation.math(function, arguments)
+            // InfluxQL lets a condition apply its functions to any type, but has no coalesce().
+            if function == .coalesce { _ = try plan.type(of: bound, expression) }
+            return bound
         case .binary(let symbol, let left, let right): return try bind(symbol, left, right)
         case .isNull(let inner, let negated):
             let bound = try bind(inner)
