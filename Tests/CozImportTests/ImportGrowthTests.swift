@@ -51,6 +51,10 @@ internal import Testing
     }
 
     static let axes = [
+        Axis("lines whose quotes close late", from: 2000) { count in
+            let lines = String(repeating: "x\",\"\"\" \n", count: count)
+            return ("measurement,time,x\n" + lines, options(.csv))
+        },
         Axis("columns of csv", from: 500) { (table($0), options(.csv)) },
         Axis("--skip-columns", from: 500) { count in
             (table(count), options(.csv) { $0.table.ignoredColumns = names(count - 1) })

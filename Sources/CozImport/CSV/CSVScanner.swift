@@ -11,6 +11,22 @@ struct CSVScanner {
         case open
         /// Something other than the end of the cell follows a closing quote.
         case textAfterQuote(place: Int)
+        /// The same as for the last refused row, whose lines include this one.
+        case refused
+    }
+
+    /// A refused row of several lines. All of its line breaks are in quotes. So if a later row has
+    /// one of them in quotes, both are in the same cell there, and end at the same place.
+    private struct RefusedRow {
+        /// Where it ends, or up to where its end was not found.
+        var end = 0
+        var rowEnd = RowEnd.open
+        /// Whether every later row in the same cell is refused. If not, it depends on its length.
+        var isFinal = false
+        var isWide = false
+        /// The last opening quote, and the line of the end.
+        var openQuote = 0
+        var lastLine = 0
     }
 
     /// Maximum cells per row; more than the default limit of columns per experiment. Cells take
@@ -38,6 +54,12 @@ struct CSVScanner {
     private var innerLines = 0
     /// Index of the opening quote of the last quoted cell.
     private var openQuote = 0
+    /// The value of `innerLines` there.
+    private var linesBeforeQuote = 0
+    private var rowStart = 0
+    /// The refused row that reached farthest. Without it, each of many refused lines would be
+    /// scanned to the end of the file.
+    private var refused = RefusedRow()
 
     init(dialect: CSVDialect, rowSizeBytesMax: Int) {
         self.dialect = dialect
@@ -50,6 +72,15 @@ struct CSVScanner {
         cellCount = 0
         faults.removeAll(keepingCapacity: true)
         escaped.removeAll(keepingCapacity: true)
+    }
+
+    /// Subtracts from all places, because bytes were removed from the start of the text.
+    mutating func movePlaces(by count: Int) {
+        refused.end -= count
+        refused.openQuote -= count
+        if case .textAfterQuote(let place) = refused.rowEnd {
+            refused.rowEnd = .textAfterQuote(place: place - count)
+        }
     }
 
     /// Adds the complete rows from `start` on.
@@ -69,6 +100,7 @@ struct CSVScanner {
             }
             let firstCell = cellCount
             innerLines = 0
+            rowStart = start
             let rowEnd = scanRow(text, start, isEnd: isEnd)
             let isWide = cellCount - firstCell > CSVScanner.cellCountMax
             if case .whole(let end, let next) = rowEnd, end - start <= rowSizeBytesMax, !isWide {
@@ -80,18 +112,44 @@ struct CSVScanner {
                 start = next
                 continue
             }
+            let wideEnd = isWide ? Int(cells[firstCell + CSVScanner.cellCountMax].first) : nil
             cellCount = firstCell
             while let last = escaped.last, last >= firstCell { escaped.removeLast() }
-            if isWide {
-                guard let next = refuseWide(text, start, isEnd: isEnd) else { return start }
-                start = next
-                continue
+            let mayBeLonger = !isEnd && !isWide && text.count - start <= rowSizeBytesMax
+            if case .open = rowEnd, mayBeLonger { return start }
+            remember(rowEnd, wideEnd: wideEnd, textEnd: text.count, isEnd: isEnd)
+            guard let next = refuse(text, start, rowEnd, isWide: isWide, isEnd: isEnd) else {
+                return start
             }
-            if case .open = rowEnd, !isEnd, text.count - start <= rowSizeBytesMax { return start }
-            guard let next = refuse(text, start, rowEnd, isEnd: isEnd) else { return start }
             start = next
         }
         return start
+    }
+
+    /// Remembers a row that is refused, if it reached farther than the last one.
+    ///
+    /// - Parameters:
+    ///   - wideEnd: the start of the first cell beyond the limit; nil if there are not too many.
+    ///   - isEnd: whether the file ends at `textEnd`.
+    private mutating func remember(
+        _ rowEnd: RowEnd, wideEnd: Int?, textEnd: Int, isEnd: Bool
+    ) {
+        var row = RefusedRow(rowEnd: rowEnd, isWide: wideEnd != nil, openQuote: openQuote)
+        switch rowEnd {
+        case .refused: return
+        case .open: (row.end, row.isFinal) = (textEnd, isEnd)
+        case .textAfterQuote(let place): (row.end, row.isFinal) = (place, true)
+        case .whole(let end, _): row.end = end
+        }
+        if let wideEnd { (row.end, row.isFinal) = (wideEnd, true) }
+        row.lastLine = line + innerLines
+        if row.end > refused.end { refused = row }
+    }
+
+    /// Whether the row that is being scanned is refused as well if it has a line break in quotes at
+    /// a place.
+    private func isRefused(at place: Int) -> Bool {
+        place < refused.end && (refused.isFinal || refused.end - rowStart > rowSizeBytesMax)
     }
 
     // MARK: Whole rows
@@ -205,6 +263,7 @@ struct CSVScanner {
         _ text: PaddedBytes, _ start: Int, isEnd: Bool
     ) -> CellEnd {
         openQuote = start
+        linesBeforeQuote = innerLines
         var isEscaped = false
         var index = start + 1
         while true {
@@ -219,6 +278,7 @@ struct CSVScanner {
             index += found.trailingZeroBitCount >> 3
             if index >= text.count { return .row(.open) }
             if text[index] == newline {
+                if isRefused(at: index) { return .row(.refused) }
                 innerLines += 1
                 index += 1
             } else if text[index + 1] == quote {
@@ -264,8 +324,10 @@ struct CSVScanner {
     ///
     /// - Returns: the start of the next row; nil if the end of the line has not been read yet.
     private mutating func refuse(
-        _ text: PaddedBytes, _ start: Int, _ rowEnd: RowEnd, isEnd: Bool
+        _ text: PaddedBytes, _ start: Int, _ rowEnd: RowEnd, isWide: Bool, isEnd: Bool
     ) -> Int? {
+        let isRefused = if case .refused = rowEnd { true } else { false }
+        if isWide || isRefused && refused.isWide { return refuseWide(text, start, isEnd: isEnd) }
         let limit = Swift.min(text.count, start + rowSizeBytesMax + 1)
         let newlinePlace = text.firstIndex(of: newline, in: start..<limit)
         if newlinePlace == nil && limit - start > rowSizeBytesMax {
@@ -308,7 +370,12 @@ struct CSVScanner {
 
     /// Returns the fault of a row with a quote that is never closed or is followed by text.
     private func fault(_ text: PaddedBytes, _ start: Int, _ rowEnd: RowEnd) -> CSVFault {
-        let isInFirstLine = text.lastIndex(of: newline, in: start..<openQuote) == nil
+        var (rowEnd, lastLine) = (rowEnd, line + innerLines)
+        var isInFirstLine = linesBeforeQuote == 0
+        if case .refused = rowEnd {
+            (rowEnd, lastLine) = (refused.rowEnd, refused.lastLine)
+            if refused.openQuote > openQuote { isInFirstLine = false }
+        }
         let column = isInFirstLine ? openQuote - start + 1 : 0
         let opened = isInFirstLine ? "that begins here" : "that begins in a later line"
         guard case .textAfterQuote(let place) = rowEnd, place - start <= rowSizeBytesMax else {
@@ -320,8 +387,7 @@ struct CSVScanner {
         var scalarEnd = place + 1
         while scalarEnd < text.count && text[scalarEnd] & 0xC0 == 0x80 { scalarEnd += 1 }
         let found = String(decoding: text.copy(place..<scalarEnd), as: UTF8.self)
-        let lines = text.copy(start..<place).count { $0 == newline }
-        let inLine = lines == 0 ? "" : " in line \(line + lines)"
+        let inLine = lastLine == line ? "" : " in line \(lastLine)"
         return CSVFault(
             column: column,
             reason: "the quoted cell \(opened) has \"\(found)\" after its closing quote\(inLine); "

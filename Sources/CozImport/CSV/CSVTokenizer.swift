@@ -86,6 +86,7 @@ package final class CSVTokenizer {
         storage.buffer.truncate(to: readEnd)
         while scanner.rows.isEmpty && !(isEnd && rowsEnd >= readEnd) {
             storage.buffer.removeFirst(rowsEnd)
+            scanner.movePlaces(by: rowsEnd)
             readEnd -= rowsEnd
             rowsEnd = 0
             // Reads as many bytes as it has: doubling limits how often a long row is scanned.
