@@ -32,10 +32,7 @@ struct RegexSet: Sendable {
     func contains(_ scalar: UInt32) -> Bool {
         var isIn = holds(scalar)
         if !isIn, ignoresCase {
-            isIn = RegexSet.otherCases(scalar).contains { other in
-                // Some variants, such as the long s and the Kelvin sign, are two mappings away.
-                holds(other) || RegexSet.otherCases(other).contains { holds($0) }
-            }
+            isIn = RegexFolding.others(scalar).contains { holds($0) }
         }
         return isIn != isNegated
     }
@@ -44,18 +41,6 @@ struct RegexSet: Sendable {
         if ranges.contains(where: { $0.contains(scalar) }) { return true }
         guard !categories.isEmpty, let scalar = Unicode.Scalar(scalar) else { return false }
         return categories.contains { RegexCategory.contains($0.name, scalar) != $0.negated }
-    }
-
-    private static func otherCases(_ value: UInt32) -> [UInt32] {
-        guard let scalar = Unicode.Scalar(value) else { return [] }
-        var cases: [UInt32] = []
-        for mapped in [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping] {
-            let scalars = mapped.unicodeScalars
-            if let first = scalars.first, scalars.count == 1, first != scalar {
-                cases.append(first.value)
-            }
-        }
-        return cases
     }
 }
 

@@ -25,6 +25,11 @@ internal import Testing
         (#"^\P{Latin}+$"#, "αβγ", true), (#"^[\p{Han}_]+$"#, "温_度", true),
         (#"^[\P{Han}]$"#, "温", false), (#"^\p{^Cyrillic}$"#, "я", false),
         (#"^\p{Old_Italic}$"#, "\u{10300}", true), ("(?i)s", "\u{17F}", true),
+        ("(?i)ς", "σ", true), ("(?i)ς", "Σ", true), ("(?i)µ", "Μ", true), ("(?i)ẞ", "ß", true),
+        ("(?i)\u{212A}", "k", true), ("(?i)\u{212B}", "Å", true), ("(?i)ǅ", "Ǆ", true),
+        ("(?i)[ς]", "Σ", true), ("(?i)^[^ς]$", "Σ", false), ("(?i)ſ", "S", true),
+        ("(?i)i", "\u{131}", false), ("(?i)ı", "I", false), ("(?i)i", "\u{130}", false),
+        ("(?i)в", "\u{1C80}", true), ("(?i)ᾀ", "ᾈ", true), ("(?i)ÿ", "Ÿ", true),
         ("(?i)k", "\u{212A}", true), (#"^\101\011$"#, "A\t", true), ("(?)a", "a", true),
         ("(?i-s:A.)b", "axb", true),
     ])
