@@ -140,15 +140,3 @@ func mergedByTime(
     }
     return merged
 }
-
-extension Span<Int64> {
-    /// Whether each element is greater than the one before it.
-    var ascends: Bool {
-        var isAscending = true
-        // Without an early exit the loop vectorizes.
-        for index in indices.dropFirst() {
-            isAscending = isAscending && self[index - 1] < self[index]
-        }
-        return isAscending
-    }
-}

@@ -397,26 +397,44 @@ struct TagScan {
         for (place, name) in names.enumerated() { places[name] = place }
         let attributes = attributes(names)
         let share = MemoryReservation(context.memory)
-        for series in try matchingSeries() {
-            try context.checkCancelled()
-            var added = 0
-            var own: Set<Name> = []
-            for tag in series.key.tags {
-                let name = Name(tag.name)
-                guard let place = places[name] else { continue }
-                if !attributes.isEmpty { own.insert(name) }
-                if values[place].insert(Name(tag.value)).inserted { added += 1 }
+        let series = try matchingSeries()
+        for start in stride(from: 0, to: series.count, by: SeriesByColumn.seriesCountMax) {
+            let part = Array(series[start...].prefix(SeriesByColumn.seriesCountMax))
+            for (series, present) in zip(part, try present(attributes, in: part)) {
+                try context.checkCancelled()
+                var added = 0
+                var own: Set<Name> = []
+                for tag in series.key.tags {
+                    let name = Name(tag.name)
+                    guard let place = places[name] else { continue }
+                    if !attributes.isEmpty { own.insert(name) }
+                    if values[place].insert(Name(tag.value)).inserted { added += 1 }
+                }
+                let wanted = present.filter { !own.contains(names[$0.place]) }
+                if !wanted.isEmpty { added += try collect(wanted, series, into: &values) }
+                try share.grow(added * 100)
             }
-            var wanted: [RequestedAttribute] = []
-            for attribute in attributes where !own.contains(names[attribute.place]) {
-                if try view.mayHave(attribute.column, series) { wanted.append(attribute) }
-            }
-            if !wanted.isEmpty {
-                added += try collect(wanted, series, into: &values)
-            }
-            try share.grow(added * 100)
         }
         return try values.map { (values) throws(DatabaseError) in try sorted(values) }
+    }
+
+    /// For each series, the attributes that it may have.
+    private func present(
+        _ attributes: [RequestedAttribute], in series: [Series]
+    ) throws(DatabaseError) -> [[RequestedAttribute]] {
+        if attributes.count >= ExperimentView.wideColumnCountMin {
+            let columns = attributes.map { view.schema.columns[$0.column] }
+            return try view.positions(of: columns, in: series).map { $0.map { attributes[$0] } }
+        }
+        var present: [[RequestedAttribute]] = []
+        for one in series {
+            var own: [RequestedAttribute] = []
+            for attribute in attributes where try view.mayHave(attribute.column, one) {
+                own.append(attribute)
+            }
+            present.append(own)
+        }
+        return present
     }
 
     private struct RequestedAttribute {
@@ -469,7 +487,14 @@ struct TagScan {
     ) throws(DatabaseError) -> Int {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         let condition = source.condition?.specialized { input.tag($0) }
-        if let condition, !condition.alwaysMatches { input.condition = condition }
+        guard let condition, !condition.alwaysMatches else {
+            var added = 0
+            for attribute in attributes {
+                added += try collect(attribute, series, into: &values[attribute.place])
+            }
+            return added
+        }
+        input.condition = condition
         let asked = Set(attributes.map(\.reference))
         input.present = (0..<conditionReferenceCount).filter { !asked.contains($0) } + asked
         input.present?.sort()
@@ -487,6 +512,25 @@ struct TagScan {
                     if values[attribute.place].insert(name).inserted { added += 1 }
                 }
             }
+        }
+        return added
+    }
+
+    /// The same for one attribute of all rows in the range.
+    private func collect(
+        _ attribute: RequestedAttribute, _ series: Series, into values: inout Set<Name>
+    ) throws(DatabaseError) -> Int {
+        var added = 0
+        try view.scan(
+            attribute.column, of: series, in: range, shape: .untimed, summarize: { _, _ in false }
+        ) { piece throws(DatabaseError) in
+            guard case .values(let slice) = piece else { return true }
+            try context.checkCancelled()
+            var seen: Set<UInt64> = []
+            for bits in slice.bits where seen.insert(bits).inserted {
+                if values.insert(Name(slice.strings.text(bits))).inserted { added += 1 }
+            }
+            return true
         }
         return added
     }

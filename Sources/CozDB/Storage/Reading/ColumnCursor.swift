@@ -234,12 +234,7 @@ struct ColumnCursor {
         _ cluster: Range<Int>
     ) throws(DatabaseError) -> ColumnSlice {
         let slice = try values(cluster)
-        guard !slice.times.span.ascends else { return slice }
-        for extent in extents[cluster] {
-            if case .segment(let segment) = view.sources[series.parts[extent.part].source] {
-                throw segment.timesDoNotAscend
-            }
-        }
+        guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
         return slice
     }
 

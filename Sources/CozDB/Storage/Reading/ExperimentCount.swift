@@ -146,15 +146,7 @@ extension SegmentReader {
     /// - Throws: `damaged` also if they do not ascend, because then no merge order is right.
     func ascendingTimes(rows: Range<Int>) throws(DatabaseError) -> [Int64] {
         let times = try times(rows: rows)
-        guard times.span.ascends else { throw timesDoNotAscend }
+        guard times.span.ascends else { throw timesOutOfOrder }
         return times
-    }
-
-    /// The error for rows of a series that are out of order. Only a wrongly written segment has
-    /// such rows.
-    var timesDoNotAscend: DatabaseError {
-        DatabaseError(
-            .damaged, "the times of a series do not ascend", file: path,
-            offset: footer.timeDirectory.offset)
     }
 }

@@ -31,6 +31,7 @@ struct RowCursor {
     private var plain: SingleSegmentRowCursor?
     private var filtered: FilteredRows?
     private var isStarted = false
+    private var order: OrderCheck
 
     /// - Parameter test: rows that do not pass may be left out.
     init(
@@ -48,10 +49,21 @@ struct RowCursor {
         self.descending = descending
         self.batchRows = max(1, batchRows)
         self.cellCountMax = cellCountMax
+        order = OrderCheck(descending: descending)
     }
 
     /// Fills the batch with the next rows. Returns false at the end.
+    ///
+    /// - Throws: `damaged` also if their times are out of order, because callers rely on it.
     mutating func next(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool {
+        guard try read(into: &batch) else { return false }
+        guard order.accepts(batch.times.span) else {
+            throw view.timesOutOfOrder(in: series)
+        }
+        return true
+    }
+
+    private mutating func read(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool {
         try start()
         empty(&batch)
         if plain != nil { return try plain?.next(into: &batch) ?? false }

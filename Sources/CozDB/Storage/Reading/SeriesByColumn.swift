@@ -4,7 +4,7 @@
 /// Some series of a view, indexed by the places of their rows.
 struct SeriesByColumn {
     /// The most series in one batch: each may need a list of all columns.
-    fileprivate static let seriesCountMax = 1024
+    static let seriesCountMax = 1024
 
     private struct Place {
         var rows: Range<Int>

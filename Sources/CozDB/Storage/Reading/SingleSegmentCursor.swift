@@ -38,6 +38,7 @@ struct SingleSegmentCursor {
         _ body: (ColumnPiece) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
         guard !blocks.isEmpty else { return }
+        var order = OrderCheck()
         let directory = open.reader.directory
         let table = directory.table
         let mayBeSummary = column.isStored(as: open.reader.storedType)
@@ -63,6 +64,9 @@ struct SingleSegmentCursor {
             }
             let slice = try values(block, isCovered)
             guard slice.count > 0 else { continue }
+            guard order.accepts(slice.times.span) else {
+                throw open.reader.segment.timesOutOfOrder
+            }
             guard try body(.values(slice)) else { return }
         }
     }

@@ -312,7 +312,7 @@ struct SegmentCheck {
                         continue
                     }
                     damage.rows.append(blockRows)
-                    var error = segment.timesDoNotAscend
+                    var error = segment.timesOutOfOrder
                     error.offset = times.table.offset(block)
                     add(error.losing(quiet.lost(.times(block: block))))
                 }
