@@ -22,7 +22,8 @@ extension Database {
     ///     this is true.
     ///   - isDryRun: Counts what would be deleted and changes nothing. The database may be
     ///     read-only.
-    ///   - isCancelled: Called between series. If it returns true, the call throws `cancelled`.
+    ///   - isCancelled: Called between series. If it returns true, the call throws `cancelled`. It
+    ///     must not change the database: changes wait for this call.
     /// - Throws: As `delete`; `usage` if a name is empty or longer than 65,535 bytes, or if a
     ///   repair has set files aside. After an error nothing is changed, unless `io` says that a
     ///   file could not be removed.

@@ -105,8 +105,12 @@ public struct DatabaseOptions: Sendable {
     /// later openings need not pass it again.
     public var presets: [SchemaPreset] = []
 
-    /// Called with one line of text for events of interest to an operator, such as recovery,
-    /// compaction and removed files. Never called with measured values.
+    /// Called with one line of text for events of interest to an operator: a recovery, a failed
+    /// merge, a lack of space, the end of writing after an error. Never called with measured
+    /// values.
+    ///
+    /// Called on the thread that does the work, which waits. Calls that change or close the
+    /// database would wait for that thread, so leave them to another one.
     public var log: (@Sendable (String) -> Void)?
 
     /// Changes each encoded commit before it is checked; only tests set it.

@@ -154,7 +154,7 @@ struct ExplainExecution {
         let estimate = try ReadEstimate(plan, planned, view, source.inputs, executor)
         lines.append(
             indent + "series: \(source.inputs.count) of \(estimate.seriesCount) match")
-        let columns = planned.columns(of: plan, planned.bindings).map {
+        let columns = planned.columns(planned.bindings + planned.dimensions).map {
             Reference(name: $0.name, kind: $0.kind == .attribute ? .tag : .any).text + " "
                 + $0.type.name
         }
@@ -242,7 +242,7 @@ private struct ReadEstimate {
         try view.forEachSeries { _ in count += 1 }
         seriesCount = count
         let range = executor.extended(plan)
-        let columns = source.columns(of: plan, source.bindings)
+        let columns = source.columns(source.bindings + source.dimensions)
         var used: Set<Int> = []
         for input in inputs {
             try executor.context.checkCancelled()
@@ -253,10 +253,15 @@ private struct ReadEstimate {
                 used.insert(part.source)
             }
             // With very many columns, only those that the series has.
-            let own = input.present.map { present in
-                source.columns(of: plan, present.map { source.bindings[$0] })
+            var own = columns
+            if input.present != nil || input.presentDimensions != nil {
+                let references = input.present ?? Array(source.bindings.indices)
+                let dimensions = input.presentDimensions ?? Array(source.dimensions.indices)
+                own = source.columns(
+                    references.map { source.bindings[$0] }
+                        + dimensions.map { source.dimensions[$0] })
             }
-            for column in own ?? columns {
+            for column in own {
                 try view.countBlocks(column.id, of: series, in: range, into: blocks)
             }
         }
@@ -277,12 +282,12 @@ private struct ReadEstimate {
 }
 
 extension PlannedSource {
-    /// The columns of an experiment that the plan reads for some bindings.
-    fileprivate func columns(of plan: SelectPlan, _ bindings: [Binding]) -> [Column] {
+    /// The columns of an experiment among some bindings.
+    fileprivate func columns(_ bindings: [Binding]) -> [Column] {
         guard case .experiment(let view) = origin else { return [] }
         var columns: [Column] = []
         var known: Set<ColumnID> = []
-        for binding in bindings + dimensions {
+        for binding in bindings {
             guard case .column(let id, _) = binding, known.insert(id).inserted else { continue }
             columns.append(view.schema.columns[id])
         }
