@@ -106,6 +106,8 @@ extension Executor {
 private struct SparseAggregation {
     private var fields: [Int: FieldAccumulator] = [:]
     private var collectors: [Int: PointCollector] = [:]
+    /// The fields with values of the current series.
+    private var current: Set<Int> = []
 
     /// Adds rows of the group.
     ///
@@ -118,6 +120,7 @@ private struct SparseAggregation {
         for index in indices.fields {
             let reference = empty.assignments.fields[index].reference
             guard empty.plan.isField(reference, source) else { continue }
+            current.insert(index)
             grown -= fields[index].map(SparseAggregation.sizeBytes) ?? 0
             fields[index, default: empty.fields[index]].add(
                 times: rows.times, rows.references[reference])
@@ -145,7 +148,8 @@ private struct SparseAggregation {
     }
 
     mutating func endSeries() {
-        for index in fields.keys { fields[index]?.endSeries() }
+        for index in current { fields[index]?.endSeries() }
+        current.removeAll(keepingCapacity: true)
     }
 
     /// Moves the values into the accumulators of a group without rows.
