@@ -36,7 +36,8 @@ public struct SampleData: Sendable {
     ) throws(Failure) {
         var points: [SamplePoint] = []
         for number in 0..<max(0, participants) {
-            var participant = SampleParticipant(number: number, days: min(max(1, days), 36_500), seed: seed)
+            let days = min(max(1, days), 36_500)
+            var participant = SampleParticipant(number: number, days: days, seed: seed)
             points += participant.points()
         }
         points.sort { ($0.arrival, $0.order) < ($1.arrival, $1.order) }
