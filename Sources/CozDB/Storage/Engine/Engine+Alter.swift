@@ -9,7 +9,7 @@ extension Engine {
     func alter(
         experiment name: String, field: String, type: FieldType
     ) throws(DatabaseError) {
-        try alone { () throws(DatabaseError) in try retype(name, field, type) }
+        try exclusively { () throws(DatabaseError) in try retype(name, field, type) }
     }
 
     private func retype(

@@ -30,7 +30,7 @@ extension Engine {
     func delete(
         _ plan: (Snapshot) throws(DatabaseError) -> Deletion
     ) throws(DatabaseError) -> DeletionReport {
-        try alone { () throws(DatabaseError) in
+        try exclusively { () throws(DatabaseError) in
             let deletion = try plan(try snapshot())
             let (rewriting, report) = try makingRoom { () throws(DatabaseError) in
                 var report = DeletionReport()
@@ -43,7 +43,7 @@ extension Engine {
     }
 
     /// Runs the body while commits and merges are blocked, with an empty memtable and no logs.
-    func alone<Value>(
+    func exclusively<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try changing { () throws(DatabaseError) in

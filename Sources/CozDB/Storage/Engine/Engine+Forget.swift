@@ -20,7 +20,7 @@ extension Engine {
     ///
     /// - Throws: the errors of `delete`; `usage` if the damaged folder has files and is to stay.
     func forget(_ wanted: Forgetting) throws(DatabaseError) -> ForgetReport {
-        try alone { () throws(DatabaseError) in
+        try exclusively { () throws(DatabaseError) in
             let setAside = try DamagedCopies(in: directory)
             if !wanted.removesSetAside { try setAside.checkIsEmpty() }
             try mergeReplacedNames()
@@ -56,7 +56,7 @@ extension Engine {
     ///
     /// - Returns: those who were on the list.
     func readmit(_ participants: [String]) throws(DatabaseError) -> [String] {
-        try alone { () throws(DatabaseError) in
+        try exclusively { () throws(DatabaseError) in
             var list = state.withLock { $0.manifest.forgotten }
             let known = list.remove(participants)
             let edited = list
