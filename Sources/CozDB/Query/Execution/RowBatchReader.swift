@@ -249,7 +249,8 @@ struct RowBatchReader {
         case column(Int, FieldType?)
         case output(Int, FieldType?)
         case constant(FieldValue?)
-        case evaluation(Evaluation)
+        /// An expression, in rows with a value of one of some references; nil means all rows.
+        case evaluation(Evaluation, among: [Int]?)
         case dimension(DimensionFunction)
     }
 
@@ -285,7 +286,8 @@ struct RowBatchReader {
             // No value survives the cast.
             if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
-                filled.append((index, Input(.evaluation(evaluation))))
+                let fields = input.isStored ? evaluation.fieldsToHave(source) : nil
+                filled.append((index, Input(.evaluation(evaluation, among: fields))))
             } else {
                 let binding = source.bindings[index]
                 filled.append(
@@ -467,9 +469,15 @@ struct RowBatchReader {
     private func vector(_ recipe: Recipe, _ index: Int, _ batch: RowBatch) -> ResultVector? {
         let count = batch.count
         switch (recipe, input.origin) {
-        case (.evaluation(let evaluation), _):
-            let vector = Evaluator(times: batch.times)
+        case (.evaluation(let evaluation, let fields), _):
+            var vector = Evaluator(times: batch.times)
                 .shownValues(of: evaluation, batch.references, count: count)
+            if let fields {
+                for row in 0..<count
+                where !fields.contains(where: { batch.references[$0].isPresent[row] }) {
+                    vector.isPresent[row] = false
+                }
+            }
             let type = plan.references[index].type
             return type.map { vector.cast(to: $0) } ?? vector
         case (.dimension(let function), _):
@@ -525,6 +533,32 @@ extension Binding {
         switch self {
         case .column(_, isTag: false), .computed: true
         default: false
+        }
+    }
+}
+
+extension Evaluation {
+    /// The references to fields, if the expression has a value even where all of them are null:
+    /// `coalesce(f, 0)`. Nil for any other expression. An argument of an aggregate counts only
+    /// rows with one of them, because stored rows without them are those of other fields.
+    fileprivate func fieldsToHave(_ source: PlannedSource) -> [Int]? {
+        let fields = referencesRead.filter { source.bindings[$0].producesRows }
+        return mayHaveValue(without: fields) ? fields.sorted() : nil
+    }
+
+    /// Whether the expression may have a value where some references are null.
+    private func mayHaveValue(without fields: Set<Int>) -> Bool {
+        switch self {
+        case .constant(let value): value != nil
+        case .column(let index): !fields.contains(index)
+        case .math(.coalesce, let arguments):
+            arguments.contains { $0.mayHaveValue(without: fields) }
+        case .math(_, let arguments): arguments.allSatisfy { $0.mayHaveValue(without: fields) }
+        case .binary(_, let left, let right):
+            left.mayHaveValue(without: fields) && right.mayHaveValue(without: fields)
+        case .delay(let inner, _): inner.mayHaveValue(without: fields)
+        case .call: false
+        case .seriesTag, .isNull, .stringTest, .contains: true
         }
     }
 }

@@ -309,8 +309,16 @@ struct ConditionBinder {
             if symbol.isComparison, isUnknown(left) || isUnknown(right) {
                 return .constant(.boolean(false))
             }
-            return .binary(symbol, sides.0, sides.1)
+            return .binary(symbol, text(left, sides.0), text(right, sides.1))
         }
+    }
+
+    /// Returns an operand with the empty string for a missing attribute.
+    private func text(_ side: Expression, _ bound: Evaluation) -> Evaluation {
+        guard case .reference(let reference) = side.bare,
+            case .column(_, isTag: true) = source.bindings[plan.reference(reference)]
+        else { return bound }
+        return .math(.coalesce, [bound, .constant(.string(""))])
     }
 
     /// Returns whether the operand is a name that the source does not have. No comparison with it
