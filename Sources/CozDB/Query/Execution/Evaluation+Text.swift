@@ -19,6 +19,7 @@ extension Evaluation {
         case .math(let function, let arguments):
             return function.rawValue + "("
                 + arguments.map { $0.text(plan) }.joined(separator: ", ") + ")"
+        case .coalesce(let arguments, _): return Evaluation.math(.coalesce, arguments).text(plan)
         case .isNull(let inner, let negated):
             return inner.text(plan) + (negated ? " IS NOT NULL" : " IS NULL")
         case .stringTest(let inner, let test, _): return inner.text(plan) + " " + test.text

@@ -302,7 +302,7 @@ extension Evaluation {
         let parts: [Evaluation]
         switch self {
         case .column: parts = [self]
-        case .math(.coalesce, let arguments): parts = arguments
+        case .coalesce(let arguments, _): parts = arguments
         default: return nil
         }
         var columns: [ColumnID] = []

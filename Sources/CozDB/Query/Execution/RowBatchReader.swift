@@ -286,7 +286,9 @@ struct RowBatchReader {
             // No value survives the cast.
             if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
-                let fields = input.isStored ? evaluation.fieldsToHave(source) : nil
+                let fields =
+                    input.isStored && reference.isArgument
+                    ? evaluation.fieldsToHave(source) : nil
                 filled.append((index, Input(.evaluation(evaluation, among: fields))))
             } else {
                 let binding = source.bindings[index]
@@ -551,7 +553,7 @@ extension Evaluation {
         switch self {
         case .constant(let value): value != nil
         case .column(let index): !fields.contains(index)
-        case .math(.coalesce, let arguments):
+        case .coalesce(let arguments, _):
             arguments.contains { $0.mayHaveValue(without: fields) }
         case .math(_, let arguments): arguments.allSatisfy { $0.mayHaveValue(without: fields) }
         case .binary(_, let left, let right):

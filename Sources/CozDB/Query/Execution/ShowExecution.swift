@@ -354,12 +354,12 @@ struct TagScan {
         }
         // The reader skips rows without any of the columns. All such rows have the same result.
         guard condition.matchesEmptyRow(conditionReferenceCount) else { return false }
-        return try view.rowCount(of: series, in: range) > seenCount
+        return try view.rowTimes(of: series, in: range).count > seenCount
     }
 
     /// Returns the names of the tags that a matching row has.
     func names() throws(DatabaseError) -> [Name] {
-        if valueCondition != nil { return try namesByValues() }
+        if valueCondition != nil || readsAttributes { return try namesByValues() }
         var names: Set<Name> = []
         let series = try matchingSeries()
         for series in series {
@@ -471,7 +471,7 @@ struct TagScan {
         return sorted
     }
 
-    /// Returns the names of the tags that have a value accepted by the condition on `value`.
+    /// Returns the names of the tags that have a value in matching rows.
     private func namesByValues() throws(DatabaseError) -> [Name] {
         var names = Set(view.schema.attributes.map { Name($0.name) })
         for series in try matchingSeries() {

@@ -12,6 +12,9 @@ indirect enum Evaluation: Sendable {
     case constant(FieldValue?)
     case binary(Operator, Evaluation, Evaluation)
     case math(MathFunction, [Evaluation])
+    /// The first value that is not null. It is cast to the type, because a batch may lack the
+    /// column that makes it a float.
+    case coalesce([Evaluation], type: FieldType?)
     case isNull(Evaluation, negated: Bool)
     /// A test of a string; `missing` is the result for a missing value.
     case stringTest(Evaluation, StringTest, missing: Bool)
@@ -72,9 +75,9 @@ struct Evaluator {
             return VectorArithmetic.binary(
                 symbol, left, right, integersDivideToFloat: integersDivideToFloat,
                 missing: missing)
-        case .math(.coalesce, let arguments):
+        case .coalesce(let arguments, let type):
             let vectors = arguments.map { shownValues(of: $0, columns, count: count) }
-            return VectorArithmetic.math(.coalesce, vectors, count: count)
+            return VectorArithmetic.coalesce(vectors, type, count: count)
         case .math(let function, let arguments):
             let vectors = arguments.map { evaluate($0, columns, count: count) }
             return VectorArithmetic.math(function, vectors, count: count)
@@ -104,7 +107,7 @@ struct Evaluator {
     func shownValues(of node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
         var vector = evaluate(node, columns, count: count)
         switch node {
-        case .column, .math(.coalesce, _): break
+        case .column, .coalesce: break
         default: vector.dropNaN()
         }
         return vector
@@ -161,6 +164,9 @@ extension Evaluation {
         case .math(let function, let arguments):
             let parts = arguments.map { $0.specialized(tag) }
             return Evaluation.math(function, parts).folded(parts)
+        case .coalesce(let arguments, let type):
+            let parts = arguments.map { $0.specialized(tag) }
+            return Evaluation.coalesce(parts, type: type).folded(parts)
         case .isNull(let inner, let negated):
             let part = inner.specialized(tag)
             return Evaluation.isNull(part, negated: negated).folded([part])
@@ -183,7 +189,7 @@ extension Evaluation {
         switch self {
         case .column, .call, .seriesTag, .constant: []
         case .binary(_, let left, let right): [left, right]
-        case .math(_, let arguments): arguments
+        case .math(_, let arguments), .coalesce(let arguments, _): arguments
         case .isNull(let inner, _), .stringTest(let inner, _, _), .contains(let inner, _, _),
             .delay(let inner, _):
             [inner]

@@ -37,6 +37,19 @@ enum VectorArithmetic {
         }
     }
 
+    /// Returns the type of an operator's result; nil if it does not combine the types.
+    static func resultType(
+        _ symbol: Operator, _ left: FieldType, _ right: FieldType
+    ) -> FieldType? {
+        // Evaluate one row of zeros.
+        let zeros = [left, right].map {
+            ResultVector(
+                type: $0, bits: [0], isPresent: [true],
+                strings: StringTable(heap: [], ends: [0]))
+        }
+        return binary(symbol, zeros[0], zeros[1], integersDivideToFloat: true).type
+    }
+
     private static func booleans(
         _ symbol: Operator, _ left: ResultVector, _ right: ResultVector
     ) -> ResultVector {
@@ -201,7 +214,6 @@ enum VectorArithmetic {
         _ function: MathFunction, _ arguments: [ResultVector], count: Int
     ) -> ResultVector {
         switch function {
-        case .coalesce: return coalesce(arguments, count: count)
         case .atan2: return floats(arguments) { Glibc.atan2($0, $1) }
         case .log: return floats(arguments) { Glibc.log($0) / Glibc.log($1) }
         case .pow: return floats(arguments) { Glibc.pow($0, $1) }
@@ -273,16 +285,15 @@ enum VectorArithmetic {
         return result
     }
 
-    private static func coalesce(_ arguments: [ResultVector], count: Int) -> ResultVector {
-        let types = arguments.compactMap(\.type)
-        guard let first = types.first else { return .constant(nil, count: count) }
-        if first == .float || first == .integer && types.contains(.float) {
-            return numbers(arguments.map { $0.cast(to: .float) }, .float)
-        }
-        // Names of several experiments may have other types here than in the plan.
-        let vectors = arguments.filter { $0.type == first }
-        if first != .string { return numbers(vectors, first) }
-        if vectors.count == 1 || !vectors[0].isPresent.contains(false) { return vectors[0] }
+    /// Returns the first value of each row. Values of another type that cannot be cast are null.
+    static func coalesce(
+        _ arguments: [ResultVector], _ type: FieldType?, count: Int
+    ) -> ResultVector {
+        guard let type else { return .constant(nil, count: count) }
+        let vectors = arguments.map { $0.cast(to: type) }.filter { $0.type == type }
+        guard let first = vectors.first else { return .constant(nil, count: count) }
+        if vectors.count == 1 || !first.isPresent.contains(false) { return first }
+        if type != .string { return numbers(vectors, type) }
         var builder = VectorBuilder(type: .string)
         for row in 0..<count {
             if let vector = vectors.first(where: { $0.isPresent[row] }) {

@@ -12,6 +12,9 @@ struct PlannedReference: Sendable {
     var offset = 0
     /// How the value is computed if it is not a column of the sources. The name is then its text.
     var computation: Computation?
+    /// Whether it is the argument of an aggregate, transformation or window. In stored rows it then
+    /// has a value only where one of its fields has one.
+    var isArgument = false
 
     /// A computation from references with lower indexes.
     enum Computation: Sendable {

@@ -89,7 +89,9 @@ extension Planner {
                 for argument in call.arguments {
                     arguments.append(try evaluation(argument, plan, &callTexts))
                 }
-                return .math(function, arguments)
+                return try function == .coalesce
+                    ? plan.typed(.coalesce(arguments, type: nil), expression)
+                    : .math(function, arguments)
             }
             return .call(try self.call(expression, plan, &callTexts))
         case .distinct: return .call(try call(expression, plan, &callTexts))
@@ -146,7 +148,8 @@ extension Planner {
         case .call(let call):
             guard let first = call.arguments.first else { break }
             if MathFunction(rawValue: call.name)?.isExtension == true {
-                return PlannedCall(aggregate: nil, argument: try plan.computed(call))
+                return PlannedCall(
+                    aggregate: nil, argument: try plan.computed(call, isArgument: true))
             }
             if let transformation = transformation(call, plan) {
                 var inner = try planned(first, plan)
@@ -236,25 +239,39 @@ extension SelectPlan {
                 if let type = try type(of: argument, place) { types.append(type) }
             }
             return try type(of: function, types, place)
+        case .coalesce(let arguments, _):
+            return try type(of: .math(.coalesce, arguments), place)
         case .binary(let symbol, let left, let right):
             let left = try type(of: left, place)
             let right = try type(of: right, place)
             guard let left, let right else { return left ?? right }
-            // Evaluate one row of zeros to find the result type.
-            let zeros = [left, right].map {
-                ResultVector(
-                    type: $0, bits: [0], isPresent: [true],
-                    strings: StringTable(heap: [], ends: [0]))
-            }
-            let result = VectorArithmetic.binary(
-                symbol, zeros[0], zeros[1], integersDivideToFloat: true)
-            guard let type = result.type else {
+            guard let type = VectorArithmetic.resultType(symbol, left, right) else {
                 throw DatabaseError(
                     .usage,
                     "type error: \(place.text): incompatible types: \(left.name) and "
                         + right.name, offset: place.offset)
             }
             return type
+        }
+    }
+
+    /// Returns the expression with the types of `coalesce`, once those of the references are known.
+    func typed(
+        _ node: Evaluation, _ place: Expression
+    ) throws(DatabaseError) -> Evaluation {
+        switch node {
+        case .column, .call, .constant, .seriesTag, .isNull, .stringTest, .contains: return node
+        case .delay(let inner, let unit): return .delay(try typed(inner, place), unit: unit)
+        case .binary(let symbol, let left, let right):
+            return .binary(symbol, try typed(left, place), try typed(right, place))
+        case .math(let function, let arguments):
+            var parts: [Evaluation] = []
+            for argument in arguments { parts.append(try typed(argument, place)) }
+            return .math(function, parts)
+        case .coalesce(let arguments, _):
+            var parts: [Evaluation] = []
+            for argument in arguments { parts.append(try typed(argument, place)) }
+            return .coalesce(parts, type: try type(of: node, place))
         }
     }
 

@@ -255,10 +255,9 @@ struct ConditionBinder {
             if function == .delay { return .column(try plan.computed(call)) }
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try bind(argument)) }
-            let bound = Evaluation.math(function, arguments)
-            // InfluxQL lets a condition apply its functions to any type, but has no coalesce().
-            if function == .coalesce { _ = try plan.type(of: bound, expression) }
-            return bound
+            return try function == .coalesce
+                ? plan.typed(.coalesce(arguments, type: nil), expression)
+                : .math(function, arguments)
         case .binary(let symbol, let left, let right): return try bind(symbol, left, right)
         case .isNull(let inner, let negated):
             let bound = try bind(inner)
@@ -309,6 +308,13 @@ struct ConditionBinder {
             if symbol.isComparison, isUnknown(left) || isUnknown(right) {
                 return .constant(.boolean(false))
             }
+            // Decided by the types in the plan: a batch may lack one of the columns.
+            if !symbol.isComparison, let left = try? plan.type(of: sides.0, left),
+                let right = try? plan.type(of: sides.1, right),
+                VectorArithmetic.resultType(symbol, left, right) == nil
+            {
+                return .constant(nil)
+            }
             return .binary(symbol, text(left, sides.0), text(right, sides.1))
         }
     }
@@ -318,7 +324,7 @@ struct ConditionBinder {
         guard case .reference(let reference) = side.bare,
             case .column(_, isTag: true) = source.bindings[plan.reference(reference)]
         else { return bound }
-        return .math(.coalesce, [bound, .constant(.string(""))])
+        return .coalesce([bound, .constant(.string(""))], type: .string)
     }
 
     /// Returns whether the operand is a name that the source does not have. No comparison with it

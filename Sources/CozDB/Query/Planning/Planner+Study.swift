@@ -13,7 +13,7 @@ extension SelectPlan {
             if case .call(let inner)? = call.arguments.first,
                 MathFunction(rawValue: inner.name)?.isExtension == true
             {
-                _ = try computed(inner)
+                _ = try computed(inner, isArgument: true)
             }
             for argument in call.arguments where !isExtensionFunction(argument) {
                 try register(argument)
@@ -40,26 +40,30 @@ extension SelectPlan {
         return false
     }
 
-    /// Returns the reference that an aggregate reads; nil unless it is a name or row function.
-    func argument(_ expression: Expression) throws(DatabaseError) -> Int? {
+    /// Returns the reference that an aggregate or a group reads; nil unless it is a name or row
+    /// function.
+    func argument(
+        _ expression: Expression, ofGroup: Bool = false
+    ) throws(DatabaseError) -> Int? {
         switch expression {
         case .reference(let reference): return self.reference(reference)
         case .call(let call) where MathFunction(rawValue: call.name)?.isExtension == true:
-            return try computed(call)
+            return try computed(call, isArgument: !ofGroup)
         default: return nil
         }
     }
 
     /// Returns the index of a computed value, adding it if it is new.
-    func computed(_ call: Call) throws(DatabaseError) -> Int {
+    func computed(_ call: Call, isArgument: Bool = false) throws(DatabaseError) -> Int {
         let text = Expression.call(call).text
-        if let known = computedIndices[Name(text)] { return known }
+        let key = Name(isArgument ? "argument " + text : text)
+        if let known = computedIndices[key] { return known }
         let computation = try self.computation(call)
         references.append(
             PlannedReference(
                 name: text, kind: .field, type: nil, isTag: false, offset: call.offset,
-                computation: computation))
-        computedIndices[Name(text)] = references.count - 1
+                computation: computation, isArgument: isArgument))
+        computedIndices[key] = references.count - 1
         return references.count - 1
     }
 
@@ -125,7 +129,8 @@ extension SelectPlan {
             }
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try row(argument)) }
-            return .math(function, arguments)
+            return function == .coalesce
+                ? .coalesce(arguments, type: nil) : .math(function, arguments)
         default: break
         }
         throw DatabaseError(
@@ -141,7 +146,9 @@ extension SelectPlan {
         let place = Expression.reference(
             Reference(name: reference.name, offset: reference.offset))
         switch reference.computation {
-        case .row(let evaluation)?: return try type(of: evaluation, place)
+        case .row(let evaluation)?:
+            references[index].computation = .row(try typed(evaluation, place))
+            return try type(of: evaluation, place)
         case .series(.previous(let argument))?, .series(.validVotes(let argument, _))?:
             try checkIsField(argument, place)
             return references[argument].type
@@ -202,7 +209,7 @@ extension Planner {
         var dimension = PlannedDimension(name: call.name, kind: .any, offset: call.offset)
         if let part = CalendarPart(rawValue: call.name) {
             dimension.function = .calendar(part)
-        } else if let first = call.arguments.first, let argument = try plan.argument(first),
+        } else if let first = call.arguments.first, let argument = try plan.argument(first, ofGroup: true),
             let last = call.arguments.last
         {
             let literal = try ConstantFolder(now: options.now, zone: nil).reduced(last)

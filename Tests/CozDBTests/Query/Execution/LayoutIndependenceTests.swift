@@ -105,4 +105,49 @@ internal import Testing
             try database.flush()
         }
     }
+
+    @Test(arguments: [
+        "SELECT count(k) FROM m WHERE coalesce(v, x) / 2 = 1",
+        "SELECT count(k) FROM m WHERE coalesce(v, x) / 2 = 1.5",
+        "SELECT count(k) FROM m WHERE coalesce(v, x) / 2 = 1.5 AND time < 10",
+        "SELECT k FROM m WHERE coalesce(v, x, 7) * 4611686018427387904 > 0",
+        "SELECT coalesce(v, x) * 4611686018427387904 FROM m",
+        "SELECT max(coalesce(v, x)), count(k) FROM m",
+        "SELECT k FROM m WHERE (coalesce(y, false) | abs(v)) = true",
+        "SELECT k FROM m WHERE (x & k) IS NOT NULL",
+    ])
+    func `coalesce has one type, whichever columns a batch has`(statement: String) throws {
+        var points: [Point] = []
+        for time in 0..<5 {
+            points.append(
+                Point(participant: "a", time: Int64(time), fields: ["v": .integer(3)]))
+            points.append(
+                Point(participant: "a", time: Int64(time) + 20, fields: ["x": .float(3)]))
+        }
+        for index in points.indices { points[index].fields["k"] = .integer(1) }
+        points.append(Point(participant: "a", time: 50, fields: ["y": .boolean(true)]))
+        points.sort { $0.time < $1.time }
+        let answers = try answers(points, statement)
+        #expect(Set(answers).count == 1, "\(answers)")
+        if statement.hasSuffix("= 1.5") { #expect(answers[0].contains("10")) }
+    }
+
+    @Test(arguments: [
+        "SHOW SERIES FROM m WHERE build = ''", "SHOW SERIES FROM m WHERE build != 'z'",
+        "SHOW TAG VALUES FROM m WITH KEY = id_participant WHERE build = ''",
+        "SHOW SERIES EXACT CARDINALITY FROM m WHERE build = '' AND id_participant != 'b'",
+        "SHOW TAG KEYS FROM m WHERE build = ''", "SHOW TAG KEYS FROM m WHERE build = 'z'",
+    ])
+    func `a row that was written twice is one row for SHOW`(statement: String) throws {
+        let points = [
+            Point(participant: "a", time: 1, tags: ["build": "z"]),
+            Point(participant: "a", time: 1, tags: ["build": "z"]),
+            Point(participant: "b", time: 1),
+        ]
+        let answers = try answers(points, statement)
+        #expect(Set(answers).count == 1, "\(answers)")
+        let isAboutMissing = !statement.contains("build = 'z'")
+        #expect(answers[0].contains("build") != isAboutMissing, "\(answers)")
+        #expect(!answers[0].contains("=a"), "\(answers)")
+    }
 }
