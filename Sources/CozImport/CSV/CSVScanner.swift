@@ -16,7 +16,8 @@ struct CSVScanner {
     }
 
     /// A refused row of several lines. All of its line breaks are in quotes. So if a later row has
-    /// one of them in quotes, both are in the same cell there, and end at the same place.
+    /// one of them in quotes, both are in the same cell there, and end at the same place. Such a
+    /// line of a row with too many cells is refused as well, although it begins later.
     private struct RefusedRow {
         /// Where it ends, or up to where its end was not found.
         var end = 0
@@ -327,7 +328,10 @@ struct CSVScanner {
         _ text: PaddedBytes, _ start: Int, _ rowEnd: RowEnd, isWide: Bool, isEnd: Bool
     ) -> Int? {
         let isRefused = if case .refused = rowEnd { true } else { false }
-        if isWide || isRefused && refused.isWide { return refuseWide(text, start, isEnd: isEnd) }
+        if isWide || isRefused && refused.isWide {
+            let reason = isWide ? "a row" : "a line of a row"
+            return refuseWide(text, start, "\(reason) of more", isEnd: isEnd)
+        }
         let limit = Swift.min(text.count, start + rowSizeBytesMax + 1)
         let newlinePlace = text.firstIndex(of: newline, in: start..<limit)
         if newlinePlace == nil && limit - start > rowSizeBytesMax {
@@ -349,12 +353,14 @@ struct CSVScanner {
     /// Refuses the first line of a row with too many cells and keeps its beginning.
     ///
     /// - Returns: as `refuse`.
-    private mutating func refuseWide(_ text: PaddedBytes, _ start: Int, isEnd: Bool) -> Int? {
+    private mutating func refuseWide(
+        _ text: PaddedBytes, _ start: Int, _ reason: String, isEnd: Bool
+    ) -> Int? {
         let place = text.firstIndex(of: newline, in: start..<text.count)
         let kept = Refusal.lineSizeBytesMax
         if place == nil, !isEnd, text.count - start <= kept { return nil }
         let end = Swift.min(place ?? text.count, start + kept)
-        let reason = "a row of more than \(CSVScanner.cellCountMax) cells"
+        let reason = "\(reason) than \(CSVScanner.cellCountMax) cells"
         add(CSVFault(column: 0, reason: reason), start..<end)
         isInsideOverlongLine = true
         return skipOverlongLine(text, from: end)

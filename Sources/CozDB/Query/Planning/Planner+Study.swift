@@ -209,7 +209,8 @@ extension Planner {
         var dimension = PlannedDimension(name: call.name, kind: .any, offset: call.offset)
         if let part = CalendarPart(rawValue: call.name) {
             dimension.function = .calendar(part)
-        } else if let first = call.arguments.first, let argument = try plan.argument(first, ofGroup: true),
+        } else if let first = call.arguments.first,
+            let argument = try plan.argument(first, ofGroup: true),
             let last = call.arguments.last
         {
             let literal = try ConstantFolder(now: options.now, zone: nil).reduced(last)
