@@ -10,10 +10,11 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// Tools/check sets it: optimized, with all assertions, the tests take a third of the time.
+// Tools/check sets it: optimized, with all assertions, the tests take a third of the time. Modules
+// compiled as a whole take a tenth less time to build.
 let isOptimized = Context.environment["COZDB_OPTIMIZED"] != nil
-let libraries =
-    settings + (isOptimized ? [.unsafeFlags(["-O", "-assert-config", "Debug"])] : [])
+let optimization = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
+let libraries = settings + (isOptimized ? [.unsafeFlags(optimization)] : [])
 
 let package = Package(
     name: "cozdb",

@@ -88,7 +88,7 @@ struct ShowExecution {
         let first = show.limits.seriesOffset ?? 0
         let count = show.limits.seriesLimit ?? 0
         for (index, answer) in answers.enumerated()
-        where index >= first && (count == 0 || index < first + count) {
+        where index >= first && (count == 0 || index - first < count) {
             try emit(answer.0, ["tagKey"], answer.1, output)
         }
     }
