@@ -39,7 +39,7 @@ enum VectorArithmetic {
 
     /// Returns the type of an operator's result; nil if it does not combine the types.
     static func resultType(
-        _ symbol: Operator, _ left: FieldType, _ right: FieldType
+        _ symbol: Operator, _ left: FieldType, _ right: FieldType, integersDivideToFloat: Bool
     ) -> FieldType? {
         // Evaluate one row of zeros.
         let zeros = [left, right].map {
@@ -47,7 +47,9 @@ enum VectorArithmetic {
                 type: $0, bits: [0], isPresent: [true],
                 strings: StringTable(heap: [], ends: [0]))
         }
-        return binary(symbol, zeros[0], zeros[1], integersDivideToFloat: true).type
+        return binary(
+            symbol, zeros[0], zeros[1], integersDivideToFloat: integersDivideToFloat
+        ).type
     }
 
     private static func booleans(

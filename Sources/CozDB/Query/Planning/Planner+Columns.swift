@@ -225,27 +225,38 @@ extension Planner {
 
 extension SelectPlan {
     /// Returns the type of a column's values; nil if there can be none.
-    func type(of node: Evaluation, _ place: Expression) throws(DatabaseError) -> FieldType? {
+    ///
+    /// - Parameter inCondition: whether the expression is in WHERE, where integers divide to
+    ///   integers.
+    func type(
+        of node: Evaluation, _ place: Expression, inCondition: Bool = false
+    ) throws(DatabaseError) -> FieldType? {
         switch node {
         case .column(let index): return references[index].type
         case .call(let index): return calls[index].type
         case .constant(let value): return value?.type
         case .seriesTag: return .string
         case .isNull, .stringTest, .contains: return .boolean
-        case .delay(let inner, _): return try checkDelay(try type(of: inner, place), place)
+        case .delay(let inner, _):
+            return try checkDelay(try type(of: inner, place, inCondition: inCondition), place)
         case .math(let function, let arguments):
             var types: [FieldType] = []
             for argument in arguments {
-                if let type = try type(of: argument, place) { types.append(type) }
+                if let type = try type(of: argument, place, inCondition: inCondition) {
+                    types.append(type)
+                }
             }
             return try type(of: function, types, place)
         case .coalesce(let arguments, _):
-            return try type(of: .math(.coalesce, arguments), place)
+            return try type(of: .math(.coalesce, arguments), place, inCondition: inCondition)
         case .binary(let symbol, let left, let right):
-            let left = try type(of: left, place)
-            let right = try type(of: right, place)
+            let left = try type(of: left, place, inCondition: inCondition)
+            let right = try type(of: right, place, inCondition: inCondition)
             guard let left, let right else { return left ?? right }
-            guard let type = VectorArithmetic.resultType(symbol, left, right) else {
+            guard
+                let type = VectorArithmetic.resultType(
+                    symbol, left, right, integersDivideToFloat: !inCondition)
+            else {
                 throw DatabaseError(
                     .usage,
                     "type error: \(place.text): incompatible types: \(left.name) and "
@@ -257,21 +268,28 @@ extension SelectPlan {
 
     /// Returns the expression with the types of `coalesce`, once those of the references are known.
     func typed(
-        _ node: Evaluation, _ place: Expression
+        _ node: Evaluation, _ place: Expression, inCondition: Bool = false
     ) throws(DatabaseError) -> Evaluation {
         switch node {
         case .column, .call, .constant, .seriesTag, .isNull, .stringTest, .contains: return node
-        case .delay(let inner, let unit): return .delay(try typed(inner, place), unit: unit)
+        case .delay(let inner, let unit):
+            return .delay(try typed(inner, place, inCondition: inCondition), unit: unit)
         case .binary(let symbol, let left, let right):
-            return .binary(symbol, try typed(left, place), try typed(right, place))
+            return .binary(
+                symbol, try typed(left, place, inCondition: inCondition),
+                try typed(right, place, inCondition: inCondition))
         case .math(let function, let arguments):
             var parts: [Evaluation] = []
-            for argument in arguments { parts.append(try typed(argument, place)) }
+            for argument in arguments {
+                parts.append(try typed(argument, place, inCondition: inCondition))
+            }
             return .math(function, parts)
         case .coalesce(let arguments, _):
             var parts: [Evaluation] = []
-            for argument in arguments { parts.append(try typed(argument, place)) }
-            return .coalesce(parts, type: try type(of: node, place))
+            for argument in arguments {
+                parts.append(try typed(argument, place, inCondition: inCondition))
+            }
+            return .coalesce(parts, type: try type(of: node, place, inCondition: inCondition))
         }
     }
 

@@ -256,7 +256,8 @@ struct ConditionBinder {
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try bind(argument)) }
             return try function == .coalesce
-                ? plan.typed(.coalesce(arguments, type: nil), expression)
+                ? plan.typed(
+                    .coalesce(arguments, type: nil), expression, inCondition: true)
                 : .math(function, arguments)
         case .binary(let symbol, let left, let right): return try bind(symbol, left, right)
         case .isNull(let inner, let negated):
@@ -309,9 +310,11 @@ struct ConditionBinder {
                 return .constant(.boolean(false))
             }
             // Decided by the types in the plan: a batch may lack one of the columns.
-            if !symbol.isComparison, let left = try? plan.type(of: sides.0, left),
-                let right = try? plan.type(of: sides.1, right),
-                VectorArithmetic.resultType(symbol, left, right) == nil
+            if !symbol.isComparison,
+                let left = try? plan.type(of: sides.0, left, inCondition: true),
+                let right = try? plan.type(of: sides.1, right, inCondition: true),
+                VectorArithmetic.resultType(
+                    symbol, left, right, integersDivideToFloat: false) == nil
             {
                 return .constant(nil)
             }
