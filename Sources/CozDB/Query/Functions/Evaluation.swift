@@ -165,7 +165,13 @@ extension Evaluation {
             let parts = arguments.map { $0.specialized(tag) }
             return Evaluation.math(function, parts).folded(parts)
         case .coalesce(let arguments, let type):
-            let parts = arguments.map { $0.specialized(tag) }
+            let parts = arguments.map { argument in
+                // A missing tag of the series is null here, as a missing attribute is.
+                if case .seriesTag(let name) = argument, (tag(name) ?? "").isEmpty {
+                    return Evaluation.constant(nil)
+                }
+                return argument.specialized(tag)
+            }
             return Evaluation.coalesce(parts, type: type).folded(parts)
         case .isNull(let inner, let negated):
             let part = inner.specialized(tag)
