@@ -177,16 +177,19 @@ struct ImportSummary {
     /// fields need no change.
     private var statements: [String] {
         var fields: [(place: String, isFloat: Bool)] = []
+        // By bytes: for Swift, names that differ only in Unicode normalization are equal.
+        var known: [[UInt8]: Int] = [:]
         for conflict in report.conflicts
         where conflict.locked != .string && !isForeign(conflict) {
             let place =
                 "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
                 + "FIELD \(ImportSummary.identifier(conflict.field)) TYPE "
             let isFloat = conflict.locked == .integer && conflict.received == .float
-            // Compare bytes: for Swift, names that differ only in Unicode normalization are equal.
-            if let known = fields.firstIndex(where: { $0.place.utf8.elementsEqual(place.utf8) }) {
-                fields[known].isFloat = fields[known].isFloat && isFloat
+            let index = known[Array(place.utf8), default: fields.count]
+            if index < fields.count {
+                fields[index].isFloat = fields[index].isFloat && isFloat
             } else {
+                known[Array(place.utf8)] = index
                 fields.append((place, isFloat))
             }
         }

@@ -40,17 +40,15 @@ struct ExperimentExport {
 
     private func fields() throws(DatabaseError) -> [ExportTable.Field] {
         var fields = schema.fields.map { ExportTable.Field(name: $0.name, type: $0.type) }
-        for column in request.columns where schema.field(column) == nil {
+        let known = Set(fields.map { Array($0.name.utf8) })
+        let wanted = Set(request.columns.map { Array($0.utf8) })
+        for column in request.columns where !known.contains(Array(column.utf8)) {
             throw DatabaseError(
                 .usage,
                 "--columns: found \"\(column)\", expected fields of experiment \"\(schema.name)\"; "
                     + "cozdb schema lists them")
         }
-        if !request.columns.isEmpty {
-            fields.removeAll { field in
-                !request.columns.contains { $0.utf8.elementsEqual(field.name.utf8) }
-            }
-        }
+        if !wanted.isEmpty { fields.removeAll { !wanted.contains(Array($0.name.utf8)) } }
         fields.removeAll { $0.name == ExportTable.timeName }
         return fields
     }
