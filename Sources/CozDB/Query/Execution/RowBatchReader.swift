@@ -217,9 +217,9 @@ struct RowBatchReader {
     private let counts: ReadCounts
     private let descending: Bool
     /// The references that can have values, ascending, with the source of their values.
-    private(set) var filled: [(reference: Int, input: Input)] = []
+    private(set) var filled: [(reference: Int, values: ValueSource)] = []
     /// The sources of the dimensions whose value differs from row to row.
-    private var changing: [Input] = []
+    private var changing: [ValueSource] = []
     private var cursor: RowCursor?
     private var rows = ColumnBatch()
     /// The reader and batch of the inner series, if the series is derived.
@@ -234,7 +234,7 @@ struct RowBatchReader {
     private let referenceCount: Int
 
     /// Where the values of a reference or dimension come from.
-    struct Input {
+    struct ValueSource {
         let recipe: Recipe
         /// The position among the requested columns; nil if the values are not stored.
         let column: Int?
@@ -289,19 +289,20 @@ struct RowBatchReader {
                 let fields =
                     input.isStored && reference.isArgument
                     ? evaluation.fieldsToHave(source) : nil
-                filled.append((index, Input(.evaluation(evaluation, among: fields))))
+                filled.append((index, ValueSource(.evaluation(evaluation, among: fields))))
             } else {
                 let binding = source.bindings[index]
-                filled.append(
-                    (index, Input(recipe(binding, reference.type, source, &wanted, &tags))))
+                let recipe = recipe(binding, reference.type, source, &wanted, &tags)
+                filled.append((index, ValueSource(recipe)))
             }
         }
         for index in only == nil ? plan.changingDimensions(of: input) : [] {
             if let function = plan.dimensions[index].function {
-                changing.append(Input(.dimension(function)))
+                changing.append(ValueSource(.dimension(function)))
             } else {
                 let binding = source.dimensions[index]
-                changing.append(Input(recipe(binding, nil, source, &wanted, &tags)))
+                let recipe = recipe(binding, nil, source, &wanted, &tags)
+                changing.append(ValueSource(recipe))
             }
         }
         // Checked only now: a row may also be read because of a grouping column.
@@ -423,8 +424,8 @@ struct RowBatchReader {
             if index % 64 == 63 { try context.checkCancelled() }
             // Most columns of a wide series are empty, and a recipe is costly to copy.
             let vector =
-                isEmpty(filled[place].input.column)
-                ? nil : vector(filled[place].input.recipe, index, batch)
+                isEmpty(filled[place].values.column)
+                ? nil : vector(filled[place].values.recipe, index, batch)
             batch.references.append(vector ?? nothing)
         }
         while batch.references.count < referenceCount { batch.references.append(nothing) }

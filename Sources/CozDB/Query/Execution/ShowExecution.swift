@@ -354,14 +354,14 @@ struct TagScan {
         }
         // The reader skips rows without any of the columns. All such rows have the same result.
         guard condition.matchesEmptyRow(conditionReferenceCount) else { return false }
-        return try view.rowTimes(of: series, in: range).count > seenCount
+        return try view.distinctRowCount(of: series, in: range) > seenCount
     }
 
     /// Returns the names of the tags that a matching row has.
     func names() throws(DatabaseError) -> [Name] {
-        if valueCondition != nil || readsAttributes { return try namesByValues() }
-        var names: Set<Name> = []
         let series = try matchingSeries()
+        if valueCondition != nil || readsAttributes { return try namesByValues(series) }
+        var names: Set<Name> = []
         for series in series {
             for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
@@ -392,12 +392,17 @@ struct TagScan {
 
     /// Returns the sorted values of each tag or attribute in matching rows.
     func values(of names: [Name]) throws(DatabaseError) -> [[Name]] {
+        try values(of: names, in: matchingSeries())
+    }
+
+    private func values(
+        of names: [Name], in series: [Series]
+    ) throws(DatabaseError) -> [[Name]] {
         var values = names.map { _ in Set<Name>() }
         var places: [Name: Int] = [:]
         for (place, name) in names.enumerated() { places[name] = place }
         let attributes = attributes(names)
         let share = MemoryReservation(context.memory)
-        let series = try matchingSeries()
         for start in stride(from: 0, to: series.count, by: SeriesByColumn.seriesCountMax) {
             let part = Array(series[start...].prefix(SeriesByColumn.seriesCountMax))
             for (series, present) in zip(part, try present(attributes, in: part)) {
@@ -472,13 +477,13 @@ struct TagScan {
     }
 
     /// Returns the names of the tags that have a value in matching rows.
-    private func namesByValues() throws(DatabaseError) -> [Name] {
+    private func namesByValues(_ series: [Series]) throws(DatabaseError) -> [Name] {
         var names = Set(view.schema.attributes.map { Name($0.name) })
-        for series in try matchingSeries() {
+        for series in series {
             for tag in series.key.tags { names.insert(Name(tag.name)) }
         }
         let all = names.sorted()
-        return zip(all, try values(of: all)).filter { !$1.isEmpty }.map(\.0)
+        return zip(all, try values(of: all, in: series)).filter { !$1.isEmpty }.map(\.0)
     }
 
     /// Adds the attribute values of a series' rows and returns how many are new.

@@ -89,9 +89,7 @@ extension Planner {
                 for argument in call.arguments {
                     arguments.append(try evaluation(argument, plan, &callTexts))
                 }
-                return try function == .coalesce
-                    ? plan.typed(.coalesce(arguments, type: nil), expression)
-                    : .math(function, arguments)
+                return try plan.function(function, arguments, expression)
             }
             return .call(try self.call(expression, plan, &callTexts))
         case .distinct: return .call(try call(expression, plan, &callTexts))
@@ -247,7 +245,10 @@ extension SelectPlan {
                 }
             }
             return try type(of: function, types, place)
-        case .coalesce(let arguments, _):
+        // The type is known once it has been determined. Otherwise nested ones would be visited
+        // again on each level.
+        case .coalesce(_, let type?): return type
+        case .coalesce(let arguments, nil):
             return try type(of: .math(.coalesce, arguments), place, inCondition: inCondition)
         case .binary(let symbol, let left, let right):
             let left = try type(of: left, place, inCondition: inCondition)
@@ -266,30 +267,32 @@ extension SelectPlan {
         }
     }
 
-    /// Returns the expression with the types of `coalesce`, once those of the references are known.
-    func typed(
-        _ node: Evaluation, _ place: Expression, inCondition: Bool = false
+    /// Returns a function of one row. The types of its arguments must be known.
+    func function(
+        _ function: MathFunction, _ arguments: [Evaluation], _ place: Expression,
+        inCondition: Bool = false
     ) throws(DatabaseError) -> Evaluation {
+        let call = Evaluation.math(function, arguments)
+        guard function == .coalesce else { return call }
+        return .coalesce(arguments, type: try type(of: call, place, inCondition: inCondition))
+    }
+
+    /// Returns a computed expression with the types of `coalesce`, once those of the references are
+    /// known.
+    func typed(_ node: Evaluation, _ place: Expression) throws(DatabaseError) -> Evaluation {
+        func typed(_ nodes: [Evaluation]) throws(DatabaseError) -> [Evaluation] {
+            var parts: [Evaluation] = []
+            for node in nodes { parts.append(try self.typed(node, place)) }
+            return parts
+        }
         switch node {
         case .column, .call, .constant, .seriesTag, .isNull, .stringTest, .contains: return node
-        case .delay(let inner, let unit):
-            return .delay(try typed(inner, place, inCondition: inCondition), unit: unit)
+        case .delay(let inner, let unit): return .delay(try self.typed(inner, place), unit: unit)
         case .binary(let symbol, let left, let right):
-            return .binary(
-                symbol, try typed(left, place, inCondition: inCondition),
-                try typed(right, place, inCondition: inCondition))
-        case .math(let function, let arguments):
-            var parts: [Evaluation] = []
-            for argument in arguments {
-                parts.append(try typed(argument, place, inCondition: inCondition))
-            }
-            return .math(function, parts)
+            return .binary(symbol, try self.typed(left, place), try self.typed(right, place))
+        case .math(let function, let arguments): return .math(function, try typed(arguments))
         case .coalesce(let arguments, _):
-            var parts: [Evaluation] = []
-            for argument in arguments {
-                parts.append(try typed(argument, place, inCondition: inCondition))
-            }
-            return .coalesce(parts, type: try type(of: node, place, inCondition: inCondition))
+            return try function(.coalesce, typed(arguments), place)
         }
     }
 

@@ -255,10 +255,7 @@ struct ConditionBinder {
             if function == .delay { return .column(try plan.computed(call)) }
             var arguments: [Evaluation] = []
             for argument in call.arguments { arguments.append(try bind(argument)) }
-            return try function == .coalesce
-                ? plan.typed(
-                    .coalesce(arguments, type: nil), expression, inCondition: true)
-                : .math(function, arguments)
+            return try plan.function(function, arguments, expression, inCondition: true)
         case .binary(let symbol, let left, let right): return try bind(symbol, left, right)
         case .isNull(let inner, let negated):
             let bound = try bind(inner)

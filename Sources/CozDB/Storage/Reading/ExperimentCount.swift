@@ -46,6 +46,15 @@ extension ExperimentView {
         return total + times.count
     }
 
+    /// The number of distinct times of a series in a range.
+    func distinctRowCount(of series: Series, in range: TimeRange) throws(DatabaseError) -> Int {
+        // The rows of a single segment have different times.
+        if series.parts.count == 1, case .segment = sources[series.parts[0].source] {
+            return try rowCount(of: series, in: range)
+        }
+        return try rowTimes(of: series, in: range).count
+    }
+
     /// The distinct times of the rows of a series in a range, ascending.
     func rowTimes(of series: Series, in range: TimeRange) throws(DatabaseError) -> [Int64] {
         var times: [Int64] = []

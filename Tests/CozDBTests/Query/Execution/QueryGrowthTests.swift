@@ -205,6 +205,13 @@ private final class Databases {
                 "SELECT mean(f) FROM m WHERE time < 1s GROUP BY "
                     + list($0, ",") { _ in "hour_of_day(time)" }
             },
+            // Too long to be kept with its plan, from the first depth on.
+            Axis(.rows, 50, "nested coalesce") { depth in
+                let call = "coalesce(" + list(98, ",") { _ in "f::field" } + ","
+                let start = String(repeating: call, count: depth)
+                return "SELECT f FROM m WHERE time < 1s AND \(start) f"
+                    + String(repeating: ")", count: depth) + " > 0"
+            },
             Axis(.rows, 500, "windows") {
                 "SELECT " + list($0, ",") { "mean(f) OVER (\($0 + 1)m BEFORE i)" }
                     + " FROM m WHERE time < 1s LIMIT 1"
