@@ -11,17 +11,19 @@ package enum LineText {
         for tag in tagSet.tags {
             text += "," + escaped(tag.name, ",= ") + "=" + escaped(tag.value, ",= ")
         }
-        var separator = " "
         for index in cells {
             let column = batch.receivedColumn(Int(batch.cells[index].column))
             let value = batch.value(batch.cells[index], column.type)
-            if index == cells.lowerBound, isReadAsWhitespace(column.name) {
-                separator += ignoredField
-            }
-            text += separator + escaped(column.name, ",= ") + "=" + value.description
-            separator = ","
+            text += field(column.name, value, isFirst: index == cells.lowerBound)
         }
         return text + " \(row.time)"
+    }
+
+    /// Returns a field with the separator before it.
+    static func field(_ name: String, _ value: FieldValue, isFirst: Bool) -> String {
+        let separator =
+            isFirst ? (isReadAsWhitespace(name) ? " " + ignoredField : " ") : ","
+        return separator + escaped(name, ",= ") + "=" + value.description
     }
 
     /// Prefix for a first field whose name a reader would misread. Every reader drops fields named

@@ -17,7 +17,7 @@ extension Refusal {
         return "\(place)=\(FieldValue.string(Refusal.excerpt(text))): \(reason)"
     }
 
-    private static func excerpt(_ text: String) -> String {
+    static func excerpt(_ text: String) -> String {
         // Counting all characters of a long value would be slow.
         let end = text.index(text.startIndex, offsetBy: excerptCountMax, limitedBy: text.endIndex)
         guard let end, end < text.endIndex else { return text }

@@ -236,18 +236,26 @@ extension PayloadDecoder {
             value = .string(PayloadDecoder.prefix(bytes, sizeMax: settings.stringSizeBytesMax))
         }
         let name = string(member.name, row.text, row.base)
-        var faults: [String] = []
         let experiment = item.measurement.map { string($0.value, row.text, row.base) }
         batch.refuse(
             Refusal(
                 subject: .value(
                     experiment: experiment ?? "",
-                    key: SeriesKey(tags: tags(row.text, row.base, &faults)),
+                    key: refusedKey(row),
                     time: Timestamp(nanoseconds: row.time),
                     field: PayloadDecoder.prefix(
                         Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
                     value: value, locked: locked),
                 reason: itemNumber + reason, source: batch.source, line: rowNumber))
+    }
+
+    /// The tags of the item. They are read once for all its refused members.
+    private mutating func refusedKey(_ row: PayloadRow) -> SeriesKey {
+        if let refusedTags, refusedTags.item == itemCount { return refusedTags.key }
+        var faults: [String] = []
+        let key = SeriesKey(tags: tags(row.text, row.base, &faults))
+        refusedTags = (itemCount, key)
+        return key
     }
 
     /// Returns the longest prefix of at most `sizeMax` bytes that does not split a character.

@@ -37,6 +37,8 @@ struct PayloadDecoder: ~Copyable {
     var times = PayloadTime()
     var caches = PayloadCaches()
     var scratch: [UInt8] = []
+    /// The tags of an item with refused members.
+    var refusedTags: (item: Int, key: SeriesKey)?
 
     private var isRecovering = false
 
@@ -47,6 +49,7 @@ struct PayloadDecoder: ~Copyable {
     /// Prepares for the next file or payload.
     mutating func begin() {
         itemCount = 0
+        refusedTags = nil
         isRecovering = false
     }
 

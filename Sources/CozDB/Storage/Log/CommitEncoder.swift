@@ -5,13 +5,18 @@
 struct CommitEncoder {
     /// The schemas, including the changes of this commit.
     private(set) var schemas: SchemaSet
-    private(set) var report = WriteReport()
+    var report = WriteReport()
     private(set) var changes: [SchemaChange] = []
-    private(set) var journal: CommitJournal
+    var journal: CommitJournal
     /// The conflicts of values that the report already has.
-    private var conflicts: Set<TypeConflict> = []
+    var conflicts: Set<TypeConflict> = []
     /// The tags that name participants; nil until they are needed.
-    private var tagsOfParticipants: Set<Name>?
+    var tagsOfParticipants: Set<Name>?
+    var refusedPoint = RefusedPoint()
+    /// The series of the last refused value: building a key for each value would be quadratic.
+    var refusedTagSet: (number: Int, experiment: String, key: SeriesKey)?
+    /// The same for values that the importer refused.
+    var refusedKey: (experiment: String, received: SeriesKey, key: SeriesKey)?
 
     let options: DatabaseOptions
     private let hasStrict: Bool
@@ -31,7 +36,7 @@ struct CommitEncoder {
     private var tables: [CommitTableWriter] = []
     private var tableOfExperiment: [Int: Int] = [:]
     /// The source of the current row.
-    private var source = ""
+    private(set) var source = ""
 
     /// How points with a tag set are stored.
     private enum TagSetPlan {
@@ -40,7 +45,7 @@ struct CommitEncoder {
     }
 
     /// How values of a received column are stored.
-    private struct ColumnPlan {
+    struct ColumnPlan {
         var id: ColumnID
         /// Index in the table's list of columns.
         var number: Int
@@ -54,7 +59,7 @@ struct CommitEncoder {
         var fault: String?
     }
 
-    private enum Conversion {
+    enum Conversion {
         case none
         case integerToFloat
         case floatToInteger
@@ -108,6 +113,7 @@ struct CommitEncoder {
             try encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
         }
+        endRefusedPoint()
         try checkWhole(batch)
         try checkLimits(journalCount: journal.count)
         report.unkeptRefusals = journal.droppedCount
@@ -441,8 +447,7 @@ struct CommitEncoder {
         let rule = batch.settings.typeRule
         // Skips the work below unless an experiment is strict.
         guard rule == .strict || hasStrict else { return nil }
-        let tagSet = batch.receivedTagSet(Int(row.tagSet))
-        let name = batch.experiments.text(tagSet.experiment)
+        let name = batch.experiments.text(batch.experiment(ofTagSet: Int(row.tagSet)))
         let schema = schemas.named(name)
         guard (schema?.typeRule ?? rule) == .strict else { return nil }
         var seen: [Name: FieldType] = [:]
@@ -460,81 +465,6 @@ struct CommitEncoder {
             seen[Name(received.name)] = locked ?? received.newFieldType
         }
         return nil
-    }
-
-    /// Adds a refusal of the importer. The importer knows the tags of a value, the schema which of
-    /// them identify it.
-    private mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
-        guard
-            case .value(let experiment, let key, let time, let field, let value, let locked) =
-                refusal.subject
-        else {
-            let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
-            return refuse(refusal, keeping: kept, wholePoint: true)
-        }
-        let identity =
-            schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
-        var refusal = refusal
-        refusal.subject = .value(
-            experiment: experiment,
-            key: SeriesKey(tags: key.tags.filter { identity.contains($0.name) }), time: time,
-            field: field, value: value, locked: locked)
-        refuse(refusal, wholePoint: false)
-    }
-
-    private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
-        if batch.assumedParticipant == nil { return [] }
-        if let known = tagsOfParticipants { return known }
-        let asked = batch.settings.identity.map { [$0] } ?? []
-        let tags = Identity.participantTags(schemas.all.map(\.identity) + asked)
-        tagsOfParticipants = tags
-        return tags
-    }
-
-    /// - Parameter kept: the refusal as the journal stores it; nil if it is the same.
-    private mutating func refuse(
-        _ refusal: Refusal, keeping kept: Refusal? = nil, wholePoint: Bool
-    ) {
-        let refusal = refusal.cut
-        let kept = kept?.cut ?? refusal
-        journal.add(kept)
-        if wholePoint { report.refusedPoints += 1 } else { report.refusedValues += 1 }
-        if report.examples.count < WriteReport.exampleCountMax { report.examples.append(refusal) }
-    }
-
-    private mutating func refuseLine(
-        _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch, reason: String
-    ) {
-        let line = LineText.point(row, cells, of: batch)
-        refuse(
-            Refusal(
-                subject: .line(Array(line.utf8)), reason: reason, source: source,
-                line: row.line), wholePoint: true)
-    }
-
-    private mutating func refuseValue(
-        _ cell: BatchCell, _ plan: ColumnPlan, _ row: BatchRow,
-        of batch: borrowing WriteBatch
-    ) {
-        let received = batch.receivedColumn(Int(cell.column))
-        let tagSet = batch.receivedTagSet(Int(row.tagSet))
-        let name = batch.experiments.text(tagSet.experiment)
-        let identity = schemas.named(name)?.identity ?? .standard
-        let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
-        let reason =
-            plan.fault
-            ?? "\(received.type.name) for a field that is locked as \(plan.locked.name)"
-        refuse(
-            Refusal(
-                subject: .value(
-                    experiment: name, key: key, time: Timestamp(nanoseconds: row.time),
-                    field: received.name, value: batch.value(cell, received.type),
-                    locked: plan.locked),
-                reason: reason, source: source, line: row.line), wholePoint: false)
-        if plan.fault != nil { return }
-        let conflict = TypeConflict(
-            experiment: name, field: received.name, locked: plan.locked, received: received.type)
-        if conflicts.insert(conflict).inserted { report.conflicts.append(conflict) }
     }
 
     // MARK: Bytes

@@ -70,7 +70,16 @@ struct CommitJournal {
     /// Whether the entries include refusals.
     var hasRefusals: Bool { refusalCount > 0 || !repeats.isEmpty || droppedCount > 0 }
 
+    /// Whether an entry of this size may fit.
+    func hasRoom(_ sizeBytes: Int) -> Bool { sizeBytes <= roomBytes }
+
+    /// Counts a refusal that is not kept.
+    mutating func drop() { droppedCount += 1 }
+
     mutating func add(_ refusal: Refusal) {
+        // Checked first, so that a full journal costs no more than the space it has left: rows can
+        // share tags of any length.
+        if !hasRoom(refusal.textSizeBytes) { return drop() }
         let id = refusal.journalID
         if let line = added[id] ?? known?.line(id) {
             // Only a later line is new. An earlier one means that the same file is imported again.
@@ -79,10 +88,7 @@ struct CommitJournal {
         }
         var entry = ByteWriter()
         entry.append(JournalEntry.refusal(refusal))
-        guard entry.count <= roomBytes else {
-            droppedCount += 1
-            return
-        }
+        guard hasRoom(entry.count) else { return drop() }
         roomBytes -= entry.count
         refusals.append(entry.bytes)
         refusalCount += 1

@@ -160,20 +160,23 @@ extension Refusal {
 }
 
 extension Refusal {
-    /// Approximate memory in bytes.
-    var sizeBytes: Int {
+    /// Bytes of its texts, which its entry has at least.
+    var textSizeBytes: Int {
         let texts = reason.utf8.count + source.utf8.count
         return switch subject {
-        case .line(let bytes): bytes.count + texts + 200
+        case .line(let bytes): bytes.count + texts
         case .value(let experiment, let key, _, let field, let value, _):
             experiment.utf8.count + key.bytes.count + field.utf8.count + value.textSizeBytes
-                + texts + 300
+                + texts
         }
     }
+
+    /// Approximate memory in bytes.
+    var sizeBytes: Int { textSizeBytes + 300 }
 }
 
 extension FieldValue {
-    fileprivate var textSizeBytes: Int {
+    var textSizeBytes: Int {
         if case .string(let text) = self { text.utf8.count } else { 0 }
     }
 }

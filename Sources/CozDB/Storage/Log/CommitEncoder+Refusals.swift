@@ -1,0 +1,185 @@
+// The refusals of a commit: those of the importer, points that cannot be stored, and values of
+// stored points.
+
+/// The refused values of one point that are kept as a line, because its identity tags are too long
+/// to be repeated with each value.
+struct RefusedPoint {
+    /// The first of the values.
+    private var first: Refusal?
+    /// The values in line protocol.
+    private var fields = ""
+    private var fieldCount = 0
+
+    /// Longest series key in bytes that is repeated with each refused value.
+    static let repeatedKeySizeBytesMax = 1 << 10
+
+    /// Adds a value; false if it belongs to another point or does not fit.
+    mutating func add(_ refusal: Refusal) -> Bool {
+        guard
+            case .value(let experiment, let key, let time, let field, let value, _) =
+                refusal.subject
+        else { return false }
+        if let first {
+            guard case .value(let ownExperiment, let ownKey, let ownTime, _, _, _) = first.subject,
+                (time, first.line, first.source) == (ownTime, refusal.line, refusal.source),
+                experiment == ownExperiment, key == ownKey
+            else { return false }
+        }
+        let text = LineText.field(field, value, isFirst: first == nil)
+        // Escapes double a name at most.
+        let sizeBytesMax = Refusal.lineSizeBytesMax - 2 * (experiment.utf8.count + key.bytes.count)
+        guard fields.utf8.count + text.utf8.count + 32 <= sizeBytesMax else { return false }
+        if first == nil { first = refusal }
+        fields += text
+        fieldCount += 1
+        return true
+    }
+
+    /// Removes the point and returns it as a refused line, or its only value; nil if there is none.
+    mutating func take() -> Refusal? {
+        if fieldCount == 1 {
+            defer { self = RefusedPoint() }
+            return first
+        }
+        guard var refusal = first,
+            case .value(let experiment, let key, let time, let field, _, _) = refusal.subject
+        else { return nil }
+        let line = key.text(ofExperiment: experiment) + fields + " \(time.nanoseconds)"
+        refusal.subject = .line(Array(line.utf8))
+        refusal.reason =
+            "field \"\(Refusal.excerpt(field))\": \(refusal.reason); and \(fieldCount - 1) more "
+            + (fieldCount == 2 ? "field" : "fields")
+        self = RefusedPoint()
+        return refusal.cut
+    }
+}
+
+extension CommitEncoder {
+    /// Adds a refusal of the importer. The importer knows the tags of a value, the schema which of
+    /// them identify it.
+    mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
+        guard
+            case .value(let experiment, let received, let time, let field, let value, let locked) =
+                refusal.subject
+        else {
+            let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
+            return refuseLine(refusal, keeping: kept)
+        }
+        let identity =
+            schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
+        if refusedKey?.received != received || refusedKey?.experiment != experiment {
+            let tags = received.tags.filter { identity.contains($0.name) }
+            refusedKey = (experiment, received, SeriesKey(tags: tags))
+        }
+        let key = refusedKey?.key ?? received
+        var refusal = refusal
+        refusal.subject = .value(
+            experiment: experiment, key: key, time: time, field: field, value: value,
+            locked: locked)
+        refuseValue(refusal)
+    }
+
+    private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
+        if batch.assumedParticipant == nil { return [] }
+        if let known = tagsOfParticipants { return known }
+        let asked = batch.settings.identity.map { [$0] } ?? []
+        let tags = Identity.participantTags(schemas.all.map(\.identity) + asked)
+        tagsOfParticipants = tags
+        return tags
+    }
+
+    // MARK: Points
+
+    mutating func refuseLine(
+        _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch, reason: String
+    ) {
+        let tagsSizeBytes = batch.tagSets.range(Int(row.tagSet)).count
+        if !needsExample, !journal.hasRoom(tagsSizeBytes) {
+            report.refusedPoints += 1
+            return journal.drop()
+        }
+        let line = LineText.point(row, cells, of: batch)
+        let refusal = Refusal(
+            subject: .line(Array(line.utf8)), reason: reason, source: source, line: row.line)
+        refuseLine(refusal, keeping: refusal)
+    }
+
+    /// - Parameter kept: the refusal as the journal stores it.
+    private mutating func refuseLine(_ refusal: Refusal, keeping kept: Refusal) {
+        report.refusedPoints += 1
+        addExample(refusal)
+        journal.add(kept.cut)
+    }
+
+    private mutating func addExample(_ refusal: Refusal) {
+        if needsExample { report.examples.append(refusal.cut) }
+    }
+
+    private var needsExample: Bool { report.examples.count < WriteReport.exampleCountMax }
+
+    // MARK: Values
+
+    mutating func refuseValue(
+        _ cell: BatchCell, _ plan: ColumnPlan, _ row: BatchRow,
+        of batch: borrowing WriteBatch
+    ) {
+        let received = batch.receivedColumn(Int(cell.column))
+        let (name, key) = refusedSeries(Int(row.tagSet), of: batch)
+        let reason =
+            plan.fault
+            ?? "\(received.type.name) for a field that is locked as \(plan.locked.name)"
+        refuseValue(
+            Refusal(
+                subject: .value(
+                    experiment: name, key: key, time: Timestamp(nanoseconds: row.time),
+                    field: received.name, value: batch.value(cell, received.type),
+                    locked: plan.locked),
+                reason: reason, source: source, line: row.line))
+        if plan.fault != nil { return }
+        let conflict = TypeConflict(
+            experiment: name, field: received.name, locked: plan.locked, received: received.type)
+        if conflicts.insert(conflict).inserted { report.conflicts.append(conflict) }
+    }
+
+    /// Returns the experiment and the series key of a tag set. The key is built once for all
+    /// refused values of a point: a row can have as many values as tags.
+    private mutating func refusedSeries(
+        _ number: Int, of batch: borrowing WriteBatch
+    ) -> (experiment: String, key: SeriesKey) {
+        if let known = refusedTagSet, known.number == number {
+            return (known.experiment, known.key)
+        }
+        let tagSet = batch.receivedTagSet(number)
+        let name = batch.experiments.text(tagSet.experiment)
+        let identity = schemas.named(name)?.identity ?? .standard
+        let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
+        refusedTagSet = (number, name, key)
+        return (name, key)
+    }
+
+    /// Keeps a refused value with the key of its series, so that a replay can store it. With a long
+    /// key, this would take many times the space of the input, so the refused values of such a
+    /// point are kept together as one line.
+    private mutating func refuseValue(_ refusal: Refusal) {
+        report.refusedValues += 1
+        addExample(refusal)
+        let refusal = refusal.cut
+        guard refusal.hasLongKey else { return journal.add(refusal) }
+        if refusedPoint.add(refusal) { return }
+        endRefusedPoint()
+        if !refusedPoint.add(refusal) { journal.add(refusal) }
+    }
+
+    mutating func endRefusedPoint() {
+        if let line = refusedPoint.take() { journal.add(line) }
+    }
+}
+
+extension Refusal {
+    /// Whether the key of the series is long, and longer than the refused value.
+    fileprivate var hasLongKey: Bool {
+        guard case .value(_, let key, _, _, let value, _) = subject else { return false }
+        let sizeBytes = key.bytes.count
+        return sizeBytes > RefusedPoint.repeatedKeySizeBytesMax && sizeBytes > value.textSizeBytes
+    }
+}

@@ -1,0 +1,136 @@
+// The refused values of a point with long identity tags are kept together as a line.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+struct RefusedPointTests {
+    private let folder = TemporaryDirectory()
+
+    private func tags(_ count: Int) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: (0..<count).map { ("t\($0)", "x") })
+    }
+
+    /// One value for each of the fields `f0` and so on.
+    private func fields(_ count: Int, _ value: FieldValue) -> [String: FieldValue] {
+        Dictionary(uniqueKeysWithValues: (0..<count).map { ("f\($0)", value) })
+    }
+
+    /// One point whose tags all identify its series.
+    private func batch(
+        _ tags: [String: String], _ fields: [String: FieldValue]
+    ) throws -> WriteBatch {
+        var batch = WriteBatch()
+        batch.source = "points"
+        batch.settings.identity = .allTags
+        try batch.add(
+            experiment: "m", tags: tags, time: Timestamp(nanoseconds: 1), fields: fields)
+        return batch
+    }
+
+    /// A database whose fields hold integers.
+    private func database(_ count: Int) throws -> Database {
+        let database = try Database.open(folder.path)
+        _ = try database.write(batch(tags(1), fields(count, .integer(1))))
+        return database
+    }
+
+    @Test(arguments: [10, 1000])
+    func `the journal grows with the point, not with its tags times its values`(
+        count: Int
+    ) throws {
+        let database = try database(count)
+        let report = try database.write(
+            batch(
+                tags(count), fields(count, .string("x")).merging(["g": .float(2)]) { $1 }))
+        #expect(report.refusedValues == count)
+        #expect(report.refusedPoints == 0)
+        #expect(report.values == 1)
+        #expect(report.conflicts.count == count)
+        var sizeBytes = 0
+        try database.rejects { entry in
+            sizeBytes += entry.refusal.sizeBytes
+            return true
+        }
+        #expect(sizeBytes < 1000 * count)
+    }
+
+    @Test func `the line holds the refused values and imports again`() throws {
+        let database = try database(3)
+        let values: [String: FieldValue] = [
+            "f0": .string("a \"b\""), "f1": .boolean(true), "g": .float(2), "f2": .float(0.5),
+        ]
+        _ = try database.write(batch(tags(500), values))
+        // The same point once more adds nothing.
+        _ = try database.write(batch(tags(500), values))
+        var entries: [RejectEntry] = []
+        try database.rejects { entry in
+            entries.append(entry)
+            return true
+        }
+        let entry = try #require(entries.first)
+        #expect(entries.count == 1)
+        #expect(entry.count == 1)
+        #expect(
+            entry.refusal.reason
+                == "field \"f0\": string for a field that is locked as integer; and 2 more fields")
+        #expect(entry.refusal.source == "points")
+        guard case .line(let bytes) = entry.refusal.subject else {
+            Issue.record("expected a line")
+            return
+        }
+        let line = String(decoding: bytes, as: UTF8.self)
+        #expect(line.hasPrefix("m,t0=x,t1=x,t10=x,"))
+        #expect(line.hasSuffix(#" f0="a \"b\"",f1=true,f2=0.5 1"#))
+        #expect(entry.refusal.experiment == "m")
+        #expect(try database.replayRejects().lines == 1)
+        #expect(try database.clearRejects(of: "m") == 1)
+    }
+
+    @Test func `values of other points and values longer than the tags are kept apart`() throws {
+        let database = try database(2)
+        let long = FieldValue.string(String(repeating: "v", count: 10_000))
+        var points = try batch(tags(500), ["f0": .string("x"), "f1": long])
+        try points.add(
+            experiment: "m", tags: tags(500), time: Timestamp(nanoseconds: 2),
+            fields: ["f0": .string("y"), "f1": .string("z")])
+        let report = try database.write(points)
+        #expect(report.refusedValues == 4)
+        var found: [String] = []
+        try database.rejects { entry in
+            if case .value(_, _, _, let field, _, _) = entry.refusal.subject {
+                found.append(field)
+            } else {
+                found.append(entry.refusal.reason)
+            }
+            return true
+        }
+        let type = "string for a field that is locked as integer"
+        #expect(found == ["f1", "f0", "field \"f0\": \(type); and 1 more field"])
+    }
+
+    @Test func `values that do not fit into one line begin another`() throws {
+        let database = try database(40)
+        let text = String(repeating: "v", count: 60_000)
+        let fields = (0..<40).map { ("f\($0)", FieldValue.string("\($0)\(text)")) }
+        let tags = ["t": String(repeating: "k", count: 65_000)]
+        let points = try batch(tags, Dictionary(uniqueKeysWithValues: fields))
+        let report = try database.write(points)
+        #expect(report.refusedValues == 40)
+        var found: Set<Int> = []
+        var lineCount = 0
+        try database.rejects { entry in
+            guard case .line(let bytes) = entry.refusal.subject else { return true }
+            lineCount += 1
+            #expect(bytes.count < Refusal.lineSizeBytesMax)
+            let line = String(decoding: bytes, as: UTF8.self)
+            for number in 0..<40 where line.contains("f\(number)=\"\(number)v") {
+                found.insert(number)
+            }
+            return true
+        }
+        #expect(found.count == 40)
+        #expect(lineCount == 3)
+    }
+}
