@@ -70,6 +70,74 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test func `the refused members of a payload with as many tags`() throws {
+        var options = ImportOptions()
+        options.format = .cozieJSON()
+        let growth = try Growth(from: 300) { size in
+            let tags = (0..<size).map { "\"c\($0)\":\"x\"" }.joined(separator: ",")
+            let fields = (0..<size).map { "\"f\($0)\":{}" }.joined(separator: ",")
+            let text = """
+                {"time":"2025-10-15T02:25:21Z","measurement":"dev",
+                "tags":{"id_participant":"p",\(tags)},"fields":{"v":1,\(fields)}}
+                """
+            return try write(text, to: "\(size).json")
+        } _: { path in
+            _ = try importFiles([path], options: options) { batch in
+                #expect(batch.refusals.count >= 300)
+                return WriteReport()
+            }
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `the availability of many fields`() throws {
+        let growth = try Growth(from: 500) { size in
+            let database = try Database.open(
+                "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+            var batch = WriteBatch()
+            let fields = (0..<size).map { ("f\($0)", FieldValue.float(1)) }
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 0),
+                fields: Dictionary(uniqueKeysWithValues: fields))
+            _ = try database.write(batch)
+            var options = StudyOptions(now: Timestamp(nanoseconds: 1_000))
+            options.query.limits = QueryLimits()
+            return try Study(database.snapshot(), experiment: "dev", options: options)
+        } _: { study in
+            let answer = try study.availability()
+            #expect(answer.rows.count >= 500)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `the options that a registration keeps`() throws {
+        let growth = try Growth(from: 500) { size in
+            let database = try Database.open(
+                "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+            func survey(_ prefix: String) throws -> WatchSurvey {
+                let options = (0..<size).map { number in
+                    """
+                    {"text": "\(prefix)\(number)", "icon": "", "icon_background_color": "",
+                    "use_sf_symbols": false, "sf_symbols_color": "", "next_question_id": ""}
+                    """
+                }
+                return try #require(
+                    SurveyCheck(
+                        """
+                        {"survey_name": "Test", "survey_id": "t", "survey": [{"question": "How?",
+                        "question_id": "q", "response_options": [\(options.joined(separator: ","))]
+                        }]}
+                        """
+                    ).survey)
+            }
+            _ = try database.register(survey("old"), for: "dev")
+            return (database, try survey("new"))
+        } _: { database, survey in
+            _ = try database.register(survey, for: "dev", keepsOptions: true)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test func `of two tags with one name the later counts`() throws {
         let path = try write(
             """

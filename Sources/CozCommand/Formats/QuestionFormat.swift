@@ -31,6 +31,8 @@ final class QuestionFormat: ResultWriter {
     private let place: Place
     /// The questions of the columns of the statement so far.
     private var asked: [Asked] = []
+    /// Their indexes in `asked`.
+    private var places: [SchemaPreset.Field: Int] = [:]
     /// The index in `asked` for each column of the series.
     private var columns: [Int?] = []
 
@@ -42,6 +44,7 @@ final class QuestionFormat: ResultWriter {
 
     func beginStatement(_ index: Int) {
         asked = []
+        places = [:]
         inner.beginStatement(index)
     }
 
@@ -72,7 +75,8 @@ final class QuestionFormat: ResultWriter {
     private func index(_ name: String, in schema: ExperimentSchema?) -> Int? {
         guard let declaration = schema?.declaration(of: name), !declaration.question.isEmpty
         else { return nil }
-        if let known = asked.firstIndex(where: { $0.declaration == declaration }) { return known }
+        if let known = places[declaration] { return known }
+        places[declaration] = asked.count
         asked.append(Asked(declaration))
         return asked.count - 1
     }

@@ -35,20 +35,25 @@ struct ResultHeader {
     /// The tags of GROUP BY that are not selected too, with names that no column has. If another
     /// column has the title `x`, the tag `x` becomes `x_1`, as in `SELECT *`.
     var leadingTags: [(name: String, value: String)] {
-        tags.compactMap { tag in
-            let isShown = columns.contains { column in
-                guard case .tag = column.kind else { return false }
-                return column.title == tag.name && (column.source ?? column.title) == tag.name
+        if tags.isEmpty { return [] }
+        var titles: Set<[UInt8]> = []
+        var shown: Set<[UInt8]> = []
+        for column in columns {
+            titles.insert(Array(column.title.utf8))
+            if column.kind == .tag, (column.source ?? column.title) == column.title {
+                shown.insert(Array(column.title.utf8))
             }
-            if isShown { return nil }
-            var (name, number) = (tag.name, 0)
-            while columns.contains(where: { $0.title == name })
-                || number > 0 && tags.contains(where: { $0.name == name })
-            {
+        }
+        let names = Set(tags.map { Array($0.name.utf8) })
+        return tags.compactMap { tag in
+            var bytes = Array(tag.name.utf8)
+            if shown.contains(bytes) { return nil }
+            var number = 0
+            while titles.contains(bytes) || number > 0 && names.contains(bytes) {
                 number += 1
-                name = "\(tag.name)_\(number)"
+                bytes = Array("\(tag.name)_\(number)".utf8)
             }
-            return (name, tag.value)
+            return (number == 0 ? tag.name : "\(tag.name)_\(number)", tag.value)
         }
     }
 }

@@ -30,7 +30,8 @@ public struct TagSetMerges: Hashable, Sendable {
     /// Number of values in these rows that a different value replaced.
     public var replacedValues = 0
     /// Names of the differing tags of all rows, in byte order.
-    public var tags: [String] = []
+    public var tags: [String] { names.sorted().map(\.text) }
+    var names: Set<Name> = []
     /// Whether a point lacked a tag that another had. Only the identity `all` keeps such points
     /// apart.
     public var isTagMissing = false
@@ -43,23 +44,16 @@ public struct TagSetMerges: Hashable, Sendable {
     mutating func add(_ other: TagSetMerges) {
         rows += other.rows
         replacedValues += other.replacedValues
-        note(other.tags)
+        names.formUnion(other.names)
         isTagMissing = isTagMissing || other.isTagMissing
         example = other.example ?? example
     }
 
     /// Adds the differences between two points of one row.
     mutating func note(_ differences: [TagDifference]) {
-        note(differences.map(\.name))
+        for difference in differences { names.insert(Name(difference.name)) }
         if differences.contains(where: { $0.earlier == nil || $0.later == nil }) {
             isTagMissing = true
         }
-    }
-
-    private mutating func note(_ names: [String]) {
-        for name in names where !tags.contains(where: { Name($0) == Name(name) }) {
-            tags.append(name)
-        }
-        tags.sort { Name($0) < Name($1) }
     }
 }

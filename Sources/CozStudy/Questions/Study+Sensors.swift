@@ -107,13 +107,14 @@ extension Study {
         guard let statement = statement(of: .delay) else {
             return StudyAnswer(note: noArrivalTimesNote)
         }
+        let fields = Dictionary(arrivals.map { ($0.column, $0.field) }) { first, _ in first }
         var rows: [DelayStatistics] = []
         for (series, column, numbers) in try statistics(statement, arrivals.map(\.column), 6) {
             let tag = series.header.tags.first { $0.name == participantTag }
             rows.append(
                 DelayStatistics(
                     participant: options.isByParticipant ? tag?.value : nil,
-                    field: arrivals.first { $0.column == column }?.field,
+                    field: fields[column] ?? nil,
                     trigger: series.tag("trigger") ?? "", count: Int(numbers[0]),
                     min: numbers[1], median: numbers[2], p90: numbers[3], p99: numbers[4],
                     max: numbers[5]))

@@ -130,7 +130,7 @@ extension Study {
         var counts = DailyCounts()
         for series in try ask(statement) {
             let name = series.header.tags.first?.value ?? ""
-            let vectors = columns.map { series.column($0) }
+            let vectors = series.columns(columns)
             var days: [DailyCounts.Day] = []
             for (row, time) in series.times.enumerated() {
                 let values = vectors.map { $0?.value(row)?.wholeNumber }
@@ -139,6 +139,16 @@ extension Study {
             counts.append(name, days)
         }
         return counts
+    }
+}
+
+extension QueryResult.Series {
+    /// Returns the columns with these names; nil for one that there is not.
+    fileprivate func columns(_ names: [String]) -> [ResultVector?] {
+        let places = Dictionary(
+            header.columns.enumerated().map { (Array($1.name.utf8), $0) }
+        ) { first, _ in first }
+        return names.map { name in places[Array(name.utf8)].map { columns[$0] } }
     }
 }
 

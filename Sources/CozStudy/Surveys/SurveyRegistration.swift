@@ -54,8 +54,8 @@ extension Database {
 
 extension SchemaPreset.Field {
     fileprivate mutating func addOptions(of other: SchemaPreset.Field) {
-        for option in other.options
-        where !options.contains(where: { $0.utf8.elementsEqual(option.utf8) }) {
+        var known = Set(options.map { Array($0.utf8) })
+        for option in other.options where known.insert(Array(option.utf8)).inserted {
             options.append(option)
         }
     }

@@ -29,8 +29,9 @@ extension Executor {
             let share = MemoryReservation(context.memory)
             let (times, vectors) = try joined(
                 plan, lists, rowCountMax: writer.rowsWanted, share)
-            try writer.write(
-                times: times, references(plan, PointList(times: times)) + vectors)
+            var inputs = references(plan, PointList(times: times))
+            inputs.calls = vectors
+            try writer.write(times: times, inputs)
         }
         try writer.finish()
     }
@@ -69,17 +70,17 @@ extension Executor {
         return list
     }
 
-    private func inputs(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
+    private func inputs(_ plan: SelectPlan, _ list: PointList) -> RowColumns {
         var values = list.values
         values.replaceNulls(plan.fill, plan.calls[0].type)
-        return references(plan, list) + [values]
+        var inputs = references(plan, list)
+        inputs.calls = [values]
+        return inputs
     }
 
     /// The columns of the points; empty if the statement reads only calls.
-    private func references(_ plan: SelectPlan, _ list: PointList) -> [ResultVector] {
-        if plan.auxiliary.isEmpty { return [] }
-        let nothing = ResultVector.constant(nil, count: list.count)
-        var inputs = plan.references.map { _ in nothing }
+    private func references(_ plan: SelectPlan, _ list: PointList) -> RowColumns {
+        var inputs = RowColumns(count: list.count)
         for (place, reference) in plan.auxiliary.enumerated() where !list.auxiliary.isEmpty {
             inputs[reference] = list.auxiliary[place]
             inputs[reference].replaceNulls(plan.fill, plan.references[reference].type)
@@ -237,17 +238,17 @@ struct GroupAggregation {
         let source = plan.sources[input.source]
         var batch = RowBatch(times: series.times)
         var tags = TagCache(input)
-        for (binding, reference) in zip(source.bindings, plan.references) {
-            var vector = ResultVector.nothing
-            if case .output(let index) = binding {
-                vector = series.columns[index]
-            } else if case .tag(let name) = binding {
+        for (index, reference) in plan.references.enumerated() {
+            let vector: ResultVector
+            switch source.bindings[index] {
+            case .output(let index): vector = series.columns[index]
+            case .tag(let name):
                 let value = plan.value(ofTag: tags.value(of: name), source)
                 vector = .constant(value, count: batch.count)
-            } else {
-                vector = .constant(nil, count: batch.count)
+            default: continue
             }
-            batch.references.append(reference.type.map { vector.cast(to: $0) } ?? vector)
+            if vector.type == nil { continue }
+            batch.references[index] = reference.type.map { vector.cast(to: $0) } ?? vector
         }
         try add(batch, source)
         for index in fields.indices { fields[index].endSeries() }
@@ -302,9 +303,7 @@ struct GroupAggregation {
             guard let row = batch.references[argument].isPresent.firstIndex(of: true) else {
                 continue
             }
-            batch.times = [batch.times[row]]
-            batch.references = batch.references.map { $0.filtered([row]) }
-            return try add(batch, plan.sources[input.source])
+            return try add(batch.filtered([row]), plan.sources[input.source])
         }
     }
 

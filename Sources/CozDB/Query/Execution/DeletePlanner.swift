@@ -159,7 +159,7 @@ struct DeletePlanner {
         var matching: [Int64] = []
         var seen: [Int64] = []
         // The reader skips rows without any of these columns. All such rows have the same result.
-        let matchesEmptyRow = condition.matchesEmptyRow(plan.references.count)
+        let matchesEmptyRow = condition.matchesEmptyRow
         while try reader.next(into: &batch) {
             let mask = evaluator.mask(condition, batch.references, count: batch.count)
             for row in 0..<batch.count where mask[row] { matching.append(batch.times[row]) }

@@ -352,20 +352,21 @@ struct RowWriter {
     /// Writes rows in pieces, because a group may have millions of buckets.
     ///
     /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
-    mutating func write(times: [Int64], _ inputs: [ResultVector]) throws(DatabaseError) {
-        let width = max(plan.columns.count, inputs.count, 1)
+    mutating func write(times: [Int64], _ inputs: RowColumns) throws(DatabaseError) {
+        let width = max(plan.columns.count, inputs.references.count, 1)
         let rowCountMax = max(
             1, min(RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / width))
         guard times.count > rowCountMax else { return try writePiece(times: times, inputs) }
         for start in stride(from: 0, to: times.count, by: rowCountMax) where !isFull {
             try CancellationCheck.check()
             let rows = start..<min(start + rowCountMax, times.count)
-            try writePiece(times: Array(times[rows]), inputs.map { $0.part(rows) })
+            try writePiece(
+                times: Array(times[rows]), inputs.map(count: rows.count) { $0.part(rows) })
         }
     }
 
     private mutating func writePiece(
-        times: [Int64], _ inputs: [ResultVector]
+        times: [Int64], _ inputs: RowColumns
     ) throws(DatabaseError) {
         guard left > 0, times.count > skip else {
             skip -= min(skip, times.count)
@@ -416,19 +417,25 @@ extension SelectPlan {
 
     /// Returns the result columns for some rows.
     ///
-    /// - Parameter inputs: the references, if any are read outside calls, followed by the calls.
-    func evaluatedColumns(_ inputs: [ResultVector], count: Int) -> [ResultVector] {
-        columns.indices.map { number in
+    /// - Parameter inputs: the references that are read outside calls, and the calls.
+    func evaluatedColumns(_ inputs: RowColumns, count: Int) -> [ResultVector] {
+        // Shared by all columns without a value, which are most columns of a wide series.
+        let nothing = ResultVector.constant(nil, count: count)
+        return columns.indices.map { number in
             // The caller checks for cancellation before using the result.
-            if number % 16 == 15, CancellationCheck.isRaised { return .constant(nil, count: count) }
+            if number % 16 == 15, CancellationCheck.isRaised { return nothing }
+            if case .column(let index) = columns[number].evaluation,
+                inputs.column(index) == nil
+            {
+                return nothing
+            }
             return evaluatedColumn(number, inputs, count: count)
         }
     }
 
-    func evaluatedColumn(_ number: Int, _ inputs: [ResultVector], count: Int) -> ResultVector {
+    func evaluatedColumn(_ number: Int, _ inputs: RowColumns, count: Int) -> ResultVector {
         let column = columns[number]
-        let evaluator = Evaluator(referenceCount: inputs.count - calls.count)
-        var vector = evaluator.evaluate(column.evaluation, inputs, count: count)
+        var vector = Evaluator().evaluate(column.evaluation, inputs, count: count)
         // Stored values are shown unchanged; a computed NaN becomes null.
         if case .column(let index) = column.evaluation,
             references[index].computation == nil

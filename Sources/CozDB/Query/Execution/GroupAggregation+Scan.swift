@@ -200,7 +200,6 @@ extension GroupAggregation {
         else { return }
         let context = executor.context
         let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
-        var vectors = plan.references.map { _ in ResultVector(type: nil) }
         var fields = fields
         self.fields = []
         defer { self.fields = fields }
@@ -216,9 +215,11 @@ extension GroupAggregation {
         ) { piece throws(DatabaseError) -> Bool in
             guard case .values(let slice) = piece else { return true }
             try context.read(slice, source.number)
-            vectors[reference] = ResultVector(slice).cast(to: type)
-            let mask = evaluator.mask(condition, vectors, count: slice.count)
-            let accepted = slice.accepted(by: mask, as: vectors[reference])
+            let vector = ResultVector(slice).cast(to: type)
+            var columns = RowColumns(count: slice.count)
+            columns[reference] = vector
+            let mask = evaluator.mask(condition, columns, count: slice.count)
+            let accepted = slice.accepted(by: mask, as: vector)
             guard accepted.count > 0 else { return true }
             for index in fields.indices where accepted.type == fields[index].type {
                 fields[index].add(accepted)

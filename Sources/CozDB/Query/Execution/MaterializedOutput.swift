@@ -34,8 +34,9 @@ final class MaterializedOutput: SeriesOutput {
                 "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
-        let present = columns.indices.filter { columns[$0].isPresent.contains(true) }
-        rows.add(times, columns, present) { plan.columns[$0].type }
+        let present = columns.indices.lazy
+            .filter { columns[$0].isPresent.contains(true) }.map { ($0, columns[$0]) }
+        rows.add(times, present) { plan.columns[$0].type }
         try share.resize(to: sizeBytes + heldBytes)
         try context.checkCancelled()
     }

@@ -2,23 +2,30 @@
 
 /// A batch of rows with the columns of a plan.
 struct RowBatch {
-    var times: [Int64] = []
-    /// One vector for each reference of the plan.
-    var references: [ResultVector] = []
+    let times: [Int64]
+    var references: RowColumns
     /// One vector for each dimension whose value differs from row to row.
     var dimensions: [ResultVector] = []
+
+    init(times: [Int64] = []) {
+        self.times = times
+        references = RowColumns(count: times.count)
+    }
+
+    init(times: [Int64], references: RowColumns, dimensions: [ResultVector] = []) {
+        self.times = times
+        self.references = references
+        self.dimensions = dimensions
+    }
 
     var count: Int { times.count }
 
     /// Returns the rows at these indexes, in this order.
     func filtered(_ rows: [Int]) -> RowBatch {
-        // Shared by all columns without a value, which have no type.
+        // Shared by all dimensions without a value, which have no type.
         let nothing = ResultVector.constant(nil, count: rows.count)
-        let filter = { (column: ResultVector) in
-            column.type == nil ? nothing : column.filtered(rows)
-        }
         return RowBatch(
-            times: rows.map { times[$0] }, references: references.map(filter),
-            dimensions: dimensions.map(filter))
+            times: rows.map { times[$0] }, references: references.filtered(rows),
+            dimensions: dimensions.map { $0.type == nil ? nothing : $0.filtered(rows) })
     }
 }

@@ -231,7 +231,6 @@ struct RowBatchReader {
     private let batchRows: Int
     /// The references of which a row must have at least one value. Empty if every row qualifies.
     private var driving: [Int]
-    private let referenceCount: Int
 
     /// Where the values of a reference or dimension come from.
     struct ValueSource {
@@ -270,19 +269,18 @@ struct RowBatchReader {
         self.batchRows = batchRows
         let source = plan.sources[input.source]
         counts = context.reads(source.number)
-        referenceCount = plan.references.count
         assert(zip(driving ?? [], (driving ?? []).dropFirst()).allSatisfy(<), "not ascending")
         self.driving = RowBatchReader.drivers(driving ?? [], source, input.present)
         var wanted = RequestedColumns()
         var tags = TagCache(input)
-        let only = only.map { plan.closure($0) }
-        let presentCount = input.present?.count ?? plan.references.count
-        filled.reserveCapacity(presentCount)
-        wanted.reserve(presentCount)
-        for number in 0..<presentCount {
-            let index = input.present?[number] ?? number
+        let present =
+            only.map { only in
+                plan.closure(only).sorted().filter { input.present?.binaryContains($0) ?? true }
+            } ?? input.present ?? Array(plan.references.indices)
+        filled.reserveCapacity(present.count)
+        wanted.reserve(present.count)
+        for index in present {
             let reference = plan.references[index]
-            if let only, !only.contains(index) { continue }
             // No value survives the cast.
             if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
@@ -347,7 +345,12 @@ struct RowBatchReader {
         if readsOutput { return [] }
         let producesRows = { (index: Int) in source.bindings[index].producesRows }
         guard let present else { return driving.filter(producesRows) }
-        let own = present.filter { driving.binaryContains($0) && producesRows($0) }
+        // A window has one driving reference, a series few of many columns.
+        let own =
+            (driving.count < present.count
+            ? driving.filter { present.binaryContains($0) }
+            : present.filter { driving.binaryContains($0) })
+            .filter(producesRows)
         // The series has none of them. Keep one that is always null, so that no row qualifies.
         return own.isEmpty ? driving.first(where: producesRows).map { [$0] } ?? [] : own
     }
@@ -396,7 +399,7 @@ struct RowBatchReader {
         case .stored:
             batch = RowBatch()
             guard try cursor?.next(into: &rows) == true else { return false }
-            batch.times = rows.times
+            batch = RowBatch(times: rows.times)
             counts.rows += rows.count
             counts.bytes += rows.count * 8 * (rows.columns.count + 1)
         case .materialized(let series):
@@ -415,25 +418,23 @@ struct RowBatchReader {
     /// Fills the columns of a batch that has its times. Not mutating, because that would copy the
     /// reader for each vector.
     private func fill(_ batch: inout RowBatch) throws(DatabaseError) {
-        // Shared by all columns without a value, which are most columns of a wide series.
-        lazy var nothing = ResultVector.constant(nil, count: batch.count)
-        batch.references.reserveCapacity(referenceCount)
         for place in filled.indices {
             let index = filled[place].reference
-            while batch.references.count < index { batch.references.append(nothing) }
-            if index % 64 == 63 { try context.checkCancelled() }
+            if place % 64 == 63 { try context.checkCancelled() }
             // Most columns of a wide series are empty, and a recipe is costly to copy.
-            let vector =
-                isEmpty(filled[place].values.column)
-                ? nil : vector(filled[place].values.recipe, index, batch)
-            batch.references.append(vector ?? nothing)
+            guard !isEmpty(filled[place].values.column),
+                let vector = vector(filled[place].values.recipe, index, batch), vector.type != nil
+            else { continue }
+            batch.references[index] = vector
         }
-        while batch.references.count < referenceCount { batch.references.append(nothing) }
+        if changing.isEmpty { return }
+        // Shared by all dimensions without a value.
+        let nothing = ResultVector.constant(nil, count: batch.count)
         batch.dimensions.reserveCapacity(changing.count)
         for place in changing.indices {
             let vector =
                 isEmpty(changing[place].column)
-                ? nil : vector(changing[place].recipe, referenceCount, batch)
+                ? nil : vector(changing[place].recipe, 0, batch)
             batch.dimensions.append(vector ?? nothing)
         }
     }
@@ -467,7 +468,7 @@ struct RowBatchReader {
     /// Returns the values of a recipe for the rows of a batch; nil if no row has one.
     ///
     /// - Parameters:
-    ///   - index: the index of the reference.
+    ///   - index: the index of the reference; not used for a dimension.
     ///   - batch: a batch with all references of lower indexes.
     private func vector(_ recipe: Recipe, _ index: Int, _ batch: RowBatch) -> ResultVector? {
         let count = batch.count
@@ -476,8 +477,8 @@ struct RowBatchReader {
             var vector = Evaluator(times: batch.times)
                 .shownValues(of: evaluation, batch.references, count: count)
             if let fields {
-                for row in 0..<count
-                where !fields.contains(where: { batch.references[$0].isPresent[row] }) {
+                let present = fields.compactMap { batch.references.column($0)?.isPresent }
+                for row in 0..<count where !present.contains(where: { $0[row] }) {
                     vector.isPresent[row] = false
                 }
             }
@@ -515,9 +516,7 @@ struct RowBatchReader {
         if !driving.isEmpty {
             var isThere = [Bool](repeating: false, count: batch.count)
             for index in driving {
-                // A column of nulls has no type.
-                guard batch.references[index].type != nil else { continue }
-                let presence = batch.references[index].isPresent
+                guard let presence = batch.references.column(index)?.isPresent else { continue }
                 for row in presence.indices where presence[row] { isThere[row] = true }
             }
             if let accepted = mask {

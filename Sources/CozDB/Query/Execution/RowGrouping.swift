@@ -20,9 +20,9 @@ extension Executor {
         for input in inputs {
             var seen: [Int] = []
             try forEachGroup(plan, input, driving: empty.assignments.arguments, descending: false) {
-                key, part, present throws(DatabaseError) in
+                key, part throws(DatabaseError) in
                 let place = try met.place(of: key, sizeBytes: 200) { SparseAggregation() }
-                try met.groups[place].add(part, plan.sources[input.source], present, empty)
+                try met.groups[place].add(part, plan.sources[input.source], empty)
                 seen.append(place)
             }
             for place in seen { met.groups[place].endSeries() }
@@ -43,10 +43,10 @@ extension Executor {
         var met = GroupTable<SparseRows>(self)
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try forEachGroup(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
-                key, part, present throws(DatabaseError) in
+                key, part throws(DatabaseError) in
                 let place = try met.place(of: key, sizeBytes: 200) { SparseRows() }
                 let before = met.groups[place].sizeBytes
-                met.groups[place].add(part, present, plan)
+                met.groups[place].add(part, plan)
                 try met.share.grow(met.groups[place].sizeBytes - before)
             }
         }
@@ -56,16 +56,16 @@ extension Executor {
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
                 times: order.map { times[$0] },
-                met.groups[place].vectors(plan.references.count, order))
+                met.groups[place].references(order))
             try writer.finish()
         }
     }
 
-    /// Reads a series and passes the rows of each group in each batch to the body, with the
-    /// references that have a value in them, ascending.
+    /// Reads a series and passes the rows of each group in each batch to the body. They have only
+    /// references with a value.
     func forEachGroup(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int], descending: Bool,
-        _ body: (GroupKey, RowBatch, _ present: [Int]) throws(DatabaseError) -> Void
+        _ body: (GroupKey, RowBatch) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         let shared = key(plan, input)
         let changing = plan.changingDimensions(of: input)
@@ -73,29 +73,18 @@ extension Executor {
             plan, input, driving: driving, in: extended(plan), descending: descending,
             context: context)
         var batch = RowBatch()
-        var part = RowBatch()
-        var nothing = ResultVector.constant(nil, count: 0)
         while try reader.next(into: &batch) {
             var grouping = BatchGrouping(plan, shared: shared, changing: changing)
             try grouping.add(batch)
-            // References without a value have no type. There may be thousands.
-            let filled = batch.references.indices.filter { batch.references[$0].type != nil }
             for (key, rows) in zip(grouping.keys, grouping.rows) {
                 try context.checkCancelled()
-                if nothing.count != rows.count {
-                    nothing = .constant(nil, count: rows.count)
-                    part.references = batch.references.map { _ in nothing }
+                var part = RowBatch(times: rows.map { batch.times[$0] })
+                for index in batch.references.references {
+                    let vector = batch.references[index]
+                    guard rows.contains(where: { vector.isPresent[$0] }) else { continue }
+                    part.references[index] = vector.filtered(rows)
                 }
-                part.times = rows.map { batch.times[$0] }
-                var present: [Int] = []
-                for index in filled {
-                    let isPresent = batch.references[index].isPresent
-                    guard rows.contains(where: { isPresent[$0] }) else { continue }
-                    present.append(index)
-                    part.references[index] = batch.references[index].filtered(rows)
-                }
-                try body(key, part, present)
-                for index in present { part.references[index] = nothing }
+                try body(key, part)
             }
         }
     }
@@ -113,9 +102,9 @@ private struct SparseAggregation {
     ///
     /// - Parameter empty: the accumulators of a group without rows.
     mutating func add(
-        _ rows: RowBatch, _ source: PlannedSource, _ present: [Int], _ empty: GroupAggregation
+        _ rows: RowBatch, _ source: PlannedSource, _ empty: GroupAggregation
     ) throws(DatabaseError) {
-        let indices = empty.assignments.indices(of: present)
+        let indices = empty.assignments.indices(of: rows.references.references)
         var grown = 0
         for index in indices.fields {
             let reference = empty.assignments.fields[index].reference

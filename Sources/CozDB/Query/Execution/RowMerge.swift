@@ -89,7 +89,8 @@ struct RowMerge {
                 push(top, head.batch.times[head.row])
             }
         }
-        batch = RowBatch(times: times, references: builders.map { $0.finished() })
+        batch = RowBatch(times: times)
+        for index in builders.indices { batch.references[index] = builders[index].finished() }
         return true
     }
 
@@ -117,9 +118,6 @@ struct RowMerge {
     }
 
     private static func rest(_ batch: RowBatch, from row: Int) -> RowBatch {
-        let rows = Array(row..<batch.count)
-        return RowBatch(
-            times: Array(batch.times[row...]),
-            references: batch.references.map { $0.filtered(rows) })
+        batch.filtered(Array(row..<batch.count))
     }
 }

@@ -65,7 +65,7 @@ struct SeriesExecution {
         var dimensions: [VectorBuilder]?
         var batch = RowBatch()
         while try reader.next(into: &batch) {
-            rows.add(batch, reader.filled.map(\.reference), plan)
+            rows.add(batch, plan)
             var own = dimensions ?? batch.dimensions.map { VectorBuilder(type: $0.type) }
             for index in own.indices { own[index].append(batch.dimensions[index]) }
             dimensions = own
@@ -73,7 +73,7 @@ struct SeriesExecution {
             if isLast(batch) { break }
         }
         return RowBatch(
-            times: rows.times, references: rows.vectors(plan.references.count),
+            times: rows.times, references: rows.references(),
             dimensions: (dimensions ?? []).map { $0.finished() })
     }
 
@@ -110,7 +110,9 @@ struct SeriesExecution {
             for index in searches.indices { searches[index].look(at: batch) }
             return searches.allSatisfy(\.isDone)
         }
-        return RowBatch(times: batch.times.reversed(), references: batch.references.map(\.reversed))
+        return RowBatch(
+            times: batch.times.reversed(),
+            references: batch.references.map(count: batch.count, \.reversed))
     }
 
     // MARK: Functions
@@ -143,8 +145,8 @@ struct SeriesExecution {
     ) throws(DatabaseError) -> [(index: Int, values: ResultVector)] {
         guard let first = anchors.first, let last = anchors.last else { return [] }
         var answers: [(index: Int, values: ResultVector)] = []
-        for argument in Set(windows.map(\.window.argument)).sorted() {
-            let own = windows.filter { $0.window.argument == argument }
+        let byArgument = Dictionary(grouping: windows, by: \.window.argument)
+        for (argument, own) in byArgument.sorted(by: { $0.key < $1.key }) {
             let before = own.map(\.window.before).max() ?? 0
             let after = own.map(\.window.after).max() ?? 0
             let range = TimeRange(

@@ -353,7 +353,7 @@ struct TagScan {
             seenCount += batch.count
         }
         // The reader skips rows without any of the columns. All such rows have the same result.
-        guard condition.matchesEmptyRow(conditionReferenceCount) else { return false }
+        guard condition.matchesEmptyRow else { return false }
         return try view.distinctRowCount(of: series, in: range) > seenCount
     }
 

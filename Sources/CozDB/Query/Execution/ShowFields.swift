@@ -120,8 +120,8 @@ extension ShowExecution {
                 continue
             }
             try executor.forEachGroup(plan, input, driving: plan.auxiliary, descending: false) {
-                key, part, present throws(DatabaseError) in
-                try add(key, present) { reference in
+                key, part throws(DatabaseError) in
+                try add(key, part.references.references) { reference in
                     let isPresent = part.references[reference].isPresent
                     guard let first = isPresent.firstIndex(of: true),
                         let last = isPresent.lastIndex(of: true)

@@ -15,17 +15,17 @@ struct SparseRows {
     /// Adds rows.
     ///
     /// - Parameters:
-    ///   - present: the columns that may have a value in the rows.
+    ///   - vectors: the columns that may have a value in the rows.
     ///   - type: the type of a column; nil if unknown.
     mutating func add(
-        _ times: [Int64], _ vectors: [ResultVector], _ present: some Sequence<Int>,
+        _ times: [Int64], _ vectors: some Sequence<(Int, ResultVector)>,
         type: (Int) -> FieldType?
     ) {
         let isFirst = columns.isEmpty
         if !isFirst, places.isEmpty {
             for (place, column) in columns.enumerated() { places[column.index] = place }
         }
-        for index in present where vectors[index].type != nil {
+        for (index, vector) in vectors where vector.type != nil {
             let place = isFirst ? columns.count : places[index] ?? columns.count
             if place == columns.count {
                 columns.append((index, VectorBuilder(type: type(index))))
@@ -34,7 +34,7 @@ struct SparseRows {
             }
             sizeBytes -= columns[place].builder.sizeBytes
             columns[place].builder.appendNulls(upTo: self.times.count)
-            columns[place].builder.append(vectors[index])
+            columns[place].builder.append(vector)
             sizeBytes += columns[place].builder.sizeBytes
         }
         self.times += times
@@ -42,21 +42,30 @@ struct SparseRows {
     }
 
     /// Adds rows with the references of a plan.
-    mutating func add(_ rows: RowBatch, _ present: some Sequence<Int>, _ plan: SelectPlan) {
-        add(rows.times, rows.references, present) { plan.references[$0].type }
+    mutating func add(_ rows: RowBatch, _ plan: SelectPlan) {
+        let vectors = rows.references.references.lazy.map { ($0, rows.references[$0]) }
+        add(rows.times, vectors) { plan.references[$0].type }
+    }
+
+    /// Returns the columns with a value.
+    ///
+    /// - Parameter order: the rows in their new order; nil keeps the order.
+    mutating func references(_ order: [Int]? = nil) -> RowColumns {
+        var result = RowColumns(count: order?.count ?? times.count)
+        for place in columns.indices.sorted(by: { columns[$0].index < columns[$1].index }) {
+            columns[place].builder.appendNulls(upTo: times.count)
+            let vector = columns[place].builder.finished()
+            result[columns[place].index] = order.map { vector.filtered($0) } ?? vector
+        }
+        return result
     }
 
     /// Returns all columns. Those without a value have no type and share their memory.
-    ///
-    /// - Parameter order: the rows in their new order; nil keeps the order.
-    mutating func vectors(_ count: Int, _ order: [Int]? = nil) -> [ResultVector] {
-        let nothing = ResultVector.constant(nil, count: order?.count ?? times.count)
-        var vectors = [ResultVector](repeating: nothing, count: count)
-        for place in columns.indices {
-            columns[place].builder.appendNulls(upTo: times.count)
-            let vector = columns[place].builder.finished()
-            vectors[columns[place].index] = order.map { vector.filtered($0) } ?? vector
-        }
+    mutating func vectors(_ count: Int) -> [ResultVector] {
+        var vectors = [ResultVector](
+            repeating: .constant(nil, count: times.count), count: count)
+        let references = references()
+        for index in references.references { vectors[index] = references[index] }
         return vectors
     }
 }

@@ -36,7 +36,7 @@ struct WindowedRows {
 
     /// - Parameter body: receives rows; returns false to stop.
     func run(
-        _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
+        _ body: (_ times: [Int64], _ references: RowColumns) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
         var rest = extent
         var width = Int64(clamping: UInt64(bitPattern: rest.upper &- rest.lower))
@@ -93,7 +93,7 @@ struct WindowedRows {
 
     private func read(
         _ window: TimeRange, _ rowCount: Int,
-        _ body: (_ times: [Int64], _ references: [ResultVector]) throws(DatabaseError) -> Bool
+        _ body: (_ times: [Int64], _ references: RowColumns) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {
         let share = MemoryReservation(context.memory)
         var times: [Int64] = []
@@ -108,7 +108,7 @@ struct WindowedRows {
                 context: context)
             var batch = RowBatch()
             while try reader.next(into: &batch) {
-                for (index, _) in reader.filled {
+                for index in batch.references.references {
                     let before = builders[index].sizeBytes
                     if before == 0 { builders[index].reserve(rowCount) }
                     builders[index].appendNulls(upTo: times.count)
@@ -118,13 +118,15 @@ struct WindowedRows {
                 times.append(contentsOf: batch.times)
             }
         }
-        for index in builders.indices { builders[index].appendNulls(upTo: times.count) }
+        var references = RowColumns(count: times.count)
+        for index in builders.indices where builders[index].sizeBytes > 0 {
+            builders[index].appendNulls(upTo: times.count)
+            references[index] = builders[index].finished()
+        }
         let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
-        let references = builders.map { $0.finished() }
         for start in stride(from: 0, to: order.count, by: WindowedRows.batchRows) {
             let rows = Array(order[start..<min(start + WindowedRows.batchRows, order.count)])
-            let batch = references.map { $0.filtered(rows) }
-            guard try body(rows.map { times[$0] }, batch) else { return false }
+            guard try body(rows.map { times[$0] }, references.filtered(rows)) else { return false }
         }
         return true
     }

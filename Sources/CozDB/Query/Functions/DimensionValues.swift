@@ -5,7 +5,7 @@ extension DimensionFunction {
     ///
     /// - Parameter references: the columns of the same rows.
     func values(
-        times: [Int64], references: [ResultVector], zone: TimeZoneRules?
+        times: [Int64], references: RowColumns, zone: TimeZoneRules?
     ) -> ResultVector {
         switch self {
         case .calendar(let part): CalendarValues(part, zone).values(times)

@@ -53,19 +53,17 @@ struct Evaluator {
     /// How operators treat a missing boolean column: as false, except in WHERE over stored rows.
     /// There no comparison with it holds, as in InfluxDB.
     var missing = MissingBoolean.isFalse
-    /// The number of references, which precede the calls in the columns.
-    var referenceCount = 0
     /// The times of the rows, if the expression needs them.
     var times: [Int64] = []
 
     /// Evaluates an expression over a block. The caller must check for cancellation.
-    func evaluate(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
+    func evaluate(_ node: Evaluation, _ columns: RowColumns, count: Int) -> ResultVector {
         if !node.isColumn, count > 256, CancellationCheck.isRaised {
             return .constant(nil, count: count)
         }
         switch node {
         case .column(let index): return columns[index]
-        case .call(let index): return columns[referenceCount + index]
+        case .call(let index): return columns.calls[index]
         case .seriesTag: return .constant(nil, count: count)
         case .constant(let value): return .constant(value, count: count)
         case .binary(let symbol, let left, let right):
@@ -104,7 +102,7 @@ struct Evaluator {
 
     /// Evaluates an expression whose result is shown, counted or tested for null. A NaN that it
     /// computes is null; a stored NaN stays. Operators take a NaN as it is, as InfluxDB does.
-    func shownValues(of node: Evaluation, _ columns: [ResultVector], count: Int) -> ResultVector {
+    func shownValues(of node: Evaluation, _ columns: RowColumns, count: Int) -> ResultVector {
         var vector = evaluate(node, columns, count: count)
         switch node {
         case .column, .coalesce: break
@@ -114,7 +112,7 @@ struct Evaluator {
     }
 
     /// Returns which rows satisfy a condition.
-    func mask(_ node: Evaluation, _ columns: [ResultVector], count: Int) -> [Bool] {
+    func mask(_ node: Evaluation, _ columns: RowColumns, count: Int) -> [Bool] {
         let vector = evaluate(node, columns, count: count)
         guard vector.type == .boolean else { return Array(repeating: false, count: count) }
         return (0..<count).map { vector.isPresent[$0] && vector.bits[$0] != 0 }
@@ -239,7 +237,7 @@ extension Evaluation {
             guard case .constant = part else { return self }
         }
         let evaluator = Evaluator(integersDivideToFloat: false)
-        return .constant(evaluator.evaluate(self, [], count: 1).value(0))
+        return .constant(evaluator.evaluate(self, RowColumns(count: 1), count: 1).value(0))
     }
 
     /// Simplifies AND and OR if one side is a constant.
@@ -263,10 +261,9 @@ extension Evaluation {
     }
 
     /// Returns whether the condition, without tags, accepts a stored row without values.
-    func matchesEmptyRow(_ referenceCount: Int) -> Bool {
-        let nothing = Array(repeating: ResultVector.constant(nil, count: 1), count: referenceCount)
-        return Evaluator(integersDivideToFloat: false, missing: .isNothing)
-            .mask(self, nothing, count: 1)[0]
+    var matchesEmptyRow: Bool {
+        Evaluator(integersDivideToFloat: false, missing: .isNothing)
+            .mask(self, RowColumns(count: 1), count: 1)[0]
     }
 
     /// Whether the condition is the constant true.

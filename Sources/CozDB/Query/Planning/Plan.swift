@@ -167,12 +167,20 @@ final class SelectPlan: @unchecked Sendable {
     /// Whether the statement has series functions and so must read each series as a whole.
     var hasSeriesFunctions: Bool { !seriesFunctions.isEmpty }
 
+    /// Whether the answer is grouped by this name.
+    func hasDimension(_ name: String) -> Bool {
+        let place = dimensions.partitioningIndex { Name($0.name) >= Name(name) }
+        return place < dimensions.count && Name(dimensions[place].name) == Name(name)
+    }
+
     /// Returns the references and everything that they are computed from.
     func closure(_ wanted: Set<Int>) -> Set<Int> {
         var all = wanted
-        for index in references.indices.reversed() where all.contains(index) {
-            if case .row(let evaluation)? = references[index].computation {
-                all.formUnion(evaluation.referencesRead)
+        var open = Array(wanted)
+        while let index = open.popLast() {
+            guard case .row(let evaluation)? = references[index].computation else { continue }
+            for read in evaluation.referencesRead where all.insert(read).inserted {
+                open.append(read)
             }
         }
         return all

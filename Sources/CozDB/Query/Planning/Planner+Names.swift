@@ -30,8 +30,7 @@ extension Planner {
         switch source.origin {
         case .subquery(let inner):
             if dimension.wantsField { return try bind(name, .field, source) }
-            let isThere = inner.dimensions.contains { Name($0.name) == Name(name) }
-            return isThere ? .tag(name) : .missing
+            return inner.hasDimension(name) ? .tag(name) : .missing
         case .experiment(let view):
             if dimension.wantsField {
                 guard let field = view.schema.field(name) else { return .missing }

@@ -49,7 +49,7 @@ struct MergeStatistics {
             merges.rows += 1
             merges.replacedValues += Int(replaced[row])
         }
-        merges.tags = names
+        merges.names = Set(names.map { Name($0) })
         merges.example = TagSetMerges.Example(
             experiment: schema.name, key: key,
             time: Timestamp(nanoseconds: times[Int(example.row)]), tags: [example.tag])

@@ -298,6 +298,12 @@ private final class Databases {
             Axis(.tags, 120, "tags of WHERE") {
                 "SELECT f FROM m WHERE " + list($0, " AND ") { "t\($0) = 'v\($0)'" }
             },
+            Axis(.columns, 500, "windows over different fields") {
+                "SELECT " + list($0, ",") { "mean(f\($0)) OVER (1s BEFORE f0)" } + " FROM m"
+            },
+            Axis(.attributes, 500, "nested GROUP BY *") { _ in
+                "SELECT count(f) FROM (SELECT f FROM m GROUP BY *) GROUP BY *"
+            },
             Axis(.tags, 250, "tags of GROUP BY") {
                 "SELECT f FROM m GROUP BY " + list($0, ",") { "t\($0)" }
             },

@@ -1,0 +1,51 @@
+// The columns of some rows, of which most may be empty.
+
+/// The columns that expressions over some rows read. Only columns with values are stored: of
+/// thousands of columns, the rows of one series have few.
+struct RowColumns {
+    /// The number of rows.
+    let count: Int
+    /// The references that have a column, ascending.
+    private(set) var references: [Int] = []
+    private var vectors: [ResultVector] = []
+    /// The values of the plan's calls.
+    var calls: [ResultVector] = []
+
+    init(count: Int) {
+        self.count = count
+    }
+
+    /// Returns the column of a reference; nil if it has no values.
+    func column(_ reference: Int) -> ResultVector? {
+        let place = references.partitioningIndex { $0 >= reference }
+        return place < references.count && references[place] == reference ? vectors[place] : nil
+    }
+
+    /// The column of a reference. Cheapest to set in ascending order.
+    subscript(reference: Int) -> ResultVector {
+        get { column(reference) ?? .constant(nil, count: count) }
+        set {
+            let place = references.partitioningIndex { $0 >= reference }
+            if place < references.count, references[place] == reference {
+                vectors[place] = newValue
+            } else {
+                references.insert(reference, at: place)
+                vectors.insert(newValue, at: place)
+            }
+        }
+    }
+
+    /// Returns other rows made of these.
+    ///
+    /// - Parameter count: the number of the other rows.
+    func map(count: Int, _ change: (ResultVector) -> ResultVector) -> RowColumns {
+        var result = RowColumns(count: count)
+        result.references = references
+        result.vectors = vectors.map(change)
+        result.calls = calls.map(change)
+        return result
+    }
+
+    /// Returns the rows at these indexes, in this order.
+    func filtered(_ rows: [Int]) -> RowColumns { map(count: rows.count) { $0.filtered(rows) } }
+}
