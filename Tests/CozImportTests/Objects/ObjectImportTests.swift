@@ -54,6 +54,22 @@ internal import Testing
         #expect(found.refusals.isEmpty)
     }
 
+    @Test func `a float field takes large whole numbers that a float holds`() throws {
+        let rows = ["10000000000000000", "9007199254740993", "-1760000000000000000"].enumerated()
+            .map { #"{"measurement":"dev","time":\#($0),"x":\#($1)}"# + "\n" }.joined()
+        #expect(
+            try read(rows).lines == [
+                "dev x=10000000000000000i 0", "dev x=9007199254740993i 1",
+                "dev x=-1760000000000000000i 2",
+            ])
+        let floats = try read(rows) { $0.table.columnTypes = [("x", .float)] }.lines
+        #expect(
+            floats == [
+                "dev x=10000000000000000 0", "dev x=9007199254740993i 1",
+                "dev x=-1760000000000000000 2",
+            ])
+    }
+
     @Test func `flat rows, in lines or in arrays, are tables`() throws {
         let lines = ["dev,id_participant=p1,site=a n=1i,s=\"x\",v=74 1", "dev v=1.5 2"]
         let rows = [

@@ -339,10 +339,12 @@ struct RowBatchReader {
     private static func drivers(
         _ driving: [Int], _ source: PlannedSource, _ present: [Int]?
     ) -> [Int] {
-        let readsOutput = driving.contains { index in
-            if case .output = source.bindings[index] { true } else { false }
+        if case .subquery = source.origin {
+            let readsOutput = driving.contains { index in
+                if case .output = source.bindings[index] { true } else { false }
+            }
+            if readsOutput { return [] }
         }
-        if readsOutput { return [] }
         let producesRows = { (index: Int) in source.bindings[index].producesRows }
         guard let present else { return driving.filter(producesRows) }
         // A window has one driving reference, a series few of many columns.
