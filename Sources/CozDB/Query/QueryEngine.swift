@@ -133,7 +133,13 @@ private struct StatementRun {
                     .usage,
                     "found ALTER in a dry run, expected DELETE or DROP; run ALTER without it")
             }
-            return try apply(.alter(experiment: experiment, field: field, type: type)).snapshot
+            let altered = try apply(.alter(experiment: experiment, field: field, type: type))
+            // As SHOW FIELD KEYS shows the field.
+            var table = ResultTable(
+                [("fieldKey", .string), ("fieldType", .string)], name: experiment)
+            table.append([.string(field), .string(type.name)])
+            try output.end(&table)
+            return altered.snapshot
         case .explain(let select, let analyze):
             var explain = ExplainExecution(
                 snapshot: snapshot, options: options, context: context)
