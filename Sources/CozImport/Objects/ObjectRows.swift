@@ -32,8 +32,6 @@ struct ObjectRows {
     /// The field of a column in one experiment.
     private struct Field {
         var type: FieldType?
-        /// Whether the database, the preset or the options know the type, not only a value.
-        var isKnown = false
         /// The batch's handle for that type; nil before its first use.
         var handle: WriteBatch.ColumnHandle?
     }
@@ -189,7 +187,7 @@ struct ObjectRows {
             return "a field is named \"time\", which is reserved; rename it"
         }
         let field = resolve(cell, column)
-        let (type, bits) = value(cell, texts, as: field)
+        let (type, bits) = value(cell, texts, as: field.type)
         if let locked = field.type, locked != type,
             type == .string || locked == .integer || column.type != nil
         {
@@ -203,7 +201,7 @@ struct ObjectRows {
             let experiment = plans[current].handle
             handle = batch.column(experiment: experiment, name: column.name.span, type: type)
             if hasFieldType {
-                keep(Field(type: type, isKnown: field.isKnown, handle: handle), of: cell.column)
+                keep(Field(type: type, handle: handle), of: cell.column)
             }
         }
         let stored =
@@ -223,19 +221,20 @@ struct ObjectRows {
         }
         let name = plans[current].name
         let key = name + [0] + column.name
-        var type = column.type ?? lookup.type(of: column.name, in: name)
-        let isKnown = type != nil
-        type = type ?? found[key]
+        var type = column.type ?? lookup.type(of: column.name, in: name) ?? found[key]
         if type == nil {
             switch cell.kind {
             case _ where column.place == .integerFields: type = .integer
-            case .integer, .float: type = .float
+            case .integer:
+                // A float holds few larger numbers.
+                type = Int64(bitPattern: cell.bits).magnitude > 1 << 53 ? .integer : .float
+            case .float: type = .float
             case .boolean: type = .boolean
             case .string: type = .string
             }
             found[key] = type
         }
-        let field = Field(type: type, isKnown: isKnown)
+        let field = Field(type: type)
         keep(field, of: cell.column)
         return field
     }
@@ -253,7 +252,7 @@ struct ObjectRows {
     /// Returns the type and bits to store. JSON does not distinguish 74 from 74.0, so a whole
     /// number is an integer only if the field is one or the key asks for it.
     private func value(
-        _ cell: ObjectCell, _ texts: PaddedBytes, as field: Field
+        _ cell: ObjectCell, _ texts: PaddedBytes, as type: FieldType?
     ) -> (FieldType, UInt64) {
         switch cell.kind {
         case .string: return (.string, 0)
@@ -262,18 +261,16 @@ struct ObjectRows {
             // An integer of more than 64 bits was rounded. Only its text is exact.
             let digits = cell.text.dropFirst(
                 texts[cell.text.lowerBound] == NumberParsing.minus ? 1 : 0)
-            let isTooLarge = field.type == .integer && CellValue.isDigits(texts, digits)
+            let isTooLarge = type == .integer && CellValue.isDigits(texts, digits)
             return isTooLarge ? (.string, 0) : (.float, cell.bits)
         case .integer:
             let number = Int64(bitPattern: cell.bits)
             let isWanted =
-                field.type == .integer || columns.all[cell.column].place == .integerFields
+                type == .integer || columns.all[cell.column].place == .integerFields
             if isWanted { return (.integer, cell.bits) }
             let float = Double(number)
             if number.magnitude <= 1 << 53 { return (.float, float.bitPattern) }
-            // Of larger numbers, a float holds few. The first one of a new field makes it an
-            // integer field.
-            let isFloat = field.type == .float && field.isKnown && Int64(exactly: float) == number
+            let isFloat = type == .float && Int64(exactly: float) == number
             return isFloat ? (.float, float.bitPattern) : (.integer, cell.bits)
         }
     }

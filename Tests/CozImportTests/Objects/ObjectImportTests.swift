@@ -55,8 +55,11 @@ internal import Testing
     }
 
     @Test func `a float field takes large whole numbers that a float holds`() throws {
-        let rows = ["10000000000000000", "9007199254740993", "-1760000000000000000"].enumerated()
-            .map { #"{"measurement":"dev","time":\#($0),"x":\#($1)}"# + "\n" }.joined()
+        func lines(_ values: [String]) -> String {
+            values.enumerated()
+                .map { #"{"measurement":"dev","time":\#($0),"x":\#($1)}"# + "\n" }.joined()
+        }
+        let rows = lines(["10000000000000000", "9007199254740993", "-1760000000000000000"])
         #expect(
             try read(rows).lines == [
                 "dev x=10000000000000000i 0", "dev x=9007199254740993i 1",
@@ -68,6 +71,15 @@ internal import Testing
                 "dev x=10000000000000000 0", "dev x=9007199254740993i 1",
                 "dev x=-1760000000000000000 2",
             ])
+        #expect(
+            try read(lines(["1.5", "10000000000000000", "9007199254740993"])).lines
+                == ["dev x=1.5 0", "dev x=10000000000000000 1", "dev x=9007199254740993i 2"])
+        #expect(
+            try read(lines(["9007199254740993", "10000000000000000", "2", "1.5"])).lines
+                == [
+                    "dev x=9007199254740993i 0", "dev x=10000000000000000i 1", "dev x=2i 2",
+                    "dev x=1.5 3",
+                ])
     }
 
     @Test func `flat rows, in lines or in arrays, are tables`() throws {

@@ -226,7 +226,7 @@ struct GroupAggregation {
             context: executor.context)
         var batch = RowBatch()
         while try reader.next(into: &batch) {
-            try add(batch, plan.sources[input.source], input.present)
+            try add(batch, plan.sources[input.source])
         }
         for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
     }
@@ -281,8 +281,9 @@ struct GroupAggregation {
                     context: executor.context)
                 var batch = RowBatch()
                 while try reader.next(into: &batch) {
-                    let vector = batch.references[reference]
-                    guard let row = vector.isPresent.firstIndex(of: true) else { continue }
+                    guard let vector = batch.references.column(reference),
+                        let row = vector.isPresent.firstIndex(of: true)
+                    else { continue }
                     fields[index].add(times: [batch.times[row]], vector.filtered([row]))
                     break
                 }
@@ -300,9 +301,8 @@ struct GroupAggregation {
             context: executor.context)
         var batch = RowBatch()
         while try reader.next(into: &batch) {
-            guard let row = batch.references[argument].isPresent.firstIndex(of: true) else {
-                continue
-            }
+            guard let row = batch.references.column(argument)?.isPresent.firstIndex(of: true)
+            else { continue }
             return try add(batch.filtered([row]), plan.sources[input.source])
         }
     }
@@ -320,12 +320,9 @@ struct GroupAggregation {
         fields.reduce(0) { $0 + $1.sizeBytes } + collectors.reduce(0) { $0 + $1.sizeBytes }
     }
 
-    /// - Parameter present: see `InputSeries`.
-    mutating func add(
-        _ batch: RowBatch, _ source: PlannedSource, _ present: [Int]? = nil
-    ) throws(DatabaseError) {
-        let others = plan.auxiliary.map { batch.references[$0] }
-        let indices = assignments.indices(of: present)
+    mutating func add(_ batch: RowBatch, _ source: PlannedSource) throws(DatabaseError) {
+        let others = batch.references.columns(plan.auxiliary)
+        let indices = assignments.indices(of: batch.references.references)
         var grown = 0
         // A tag has no points, unless it is a column of a subquery.
         for index in indices.fields where plan.isField(assignments.fields[index].reference, source)

@@ -79,8 +79,7 @@ extension Executor {
             for (key, rows) in zip(grouping.keys, grouping.rows) {
                 try context.checkCancelled()
                 var part = RowBatch(times: rows.map { batch.times[$0] })
-                for index in batch.references.references {
-                    let vector = batch.references[index]
+                for (index, vector) in batch.references.present {
                     guard rows.contains(where: { vector.isPresent[$0] }) else { continue }
                     part.references[index] = vector.filtered(rows)
                 }
@@ -116,7 +115,7 @@ private struct SparseAggregation {
             grown += fields[index].map(SparseAggregation.sizeBytes) ?? 0
         }
         let others =
-            indices.collectors.isEmpty ? [] : empty.plan.auxiliary.map { rows.references[$0] }
+            indices.collectors.isEmpty ? [] : rows.references.columns(empty.plan.auxiliary)
         for index in indices.collectors {
             let reference = empty.assignments.collectors[index].reference
             guard empty.plan.isField(reference, source) else { continue }

@@ -77,10 +77,12 @@ struct RowMerge {
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
         while times.count < batchRows, let (top, head) = try openFirst() {
-            times.append(head.batch.times[head.row])
-            for index in builders.indices {
-                builders[index].append(head.batch.references[index], row: head.row)
+            let columns = head.batch.references
+            for (index, vector) in columns.present {
+                builders[index].appendNulls(upTo: times.count)
+                builders[index].append(vector, row: head.row)
             }
+            times.append(head.batch.times[head.row])
             head.row += 1
             if head.row == head.batch.count {
                 try refill(top, head)
@@ -90,7 +92,10 @@ struct RowMerge {
             }
         }
         batch = RowBatch(times: times)
-        for index in builders.indices { batch.references[index] = builders[index].finished() }
+        for index in builders.indices where builders[index].sizeBytes > 0 {
+            builders[index].appendNulls(upTo: times.count)
+            batch.references[index] = builders[index].finished()
+        }
         return true
     }
 

@@ -82,12 +82,12 @@ struct SeriesExecution {
         _ batch: inout RowBatch, _ own: [(index: Int, function: SeriesFunction)],
         _ windows: [SurveyWindow]
     ) {
-        let votes = own.filter(\.function.isVotes).map(\.index)
-        let anchor = windows.first?.anchor
+        let votes = own.filter(\.function.isVotes).map { batch.references[$0.index].isPresent }
+        let anchor = windows.first.map { batch.references[$0.anchor].isPresent }
         let kept = batch.times.indices.filter { row in
             if !plan.range.contains(batch.times[row]) { return false }
-            if let anchor, !batch.references[anchor].isPresent[row] { return false }
-            return votes.isEmpty || votes.contains { batch.references[$0].isPresent[row] }
+            if let anchor, !anchor[row] { return false }
+            return votes.isEmpty || votes.contains { $0[row] }
         }
         if kept.count < batch.count { batch = batch.filtered(kept) }
     }
@@ -197,7 +197,7 @@ private struct HistorySearch {
     /// - Parameter batch: rows by descending time, earlier than all previous ones.
     mutating func look(at batch: RowBatch) {
         guard !isDone else { return }
-        let arguments = function.arguments.map { batch.references[$0] }
+        let arguments = batch.references.columns(function.arguments)
         for row in batch.times.indices
         where arguments.allSatisfy({ $0.isPresent[row] }) {
             guard case .validVotes(_, let gap) = function else {

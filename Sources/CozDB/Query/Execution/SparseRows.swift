@@ -43,8 +43,7 @@ struct SparseRows {
 
     /// Adds rows with the references of a plan.
     mutating func add(_ rows: RowBatch, _ plan: SelectPlan) {
-        let vectors = rows.references.references.lazy.map { ($0, rows.references[$0]) }
-        add(rows.times, vectors) { plan.references[$0].type }
+        add(rows.times, rows.references.present) { plan.references[$0].type }
     }
 
     /// Returns the columns with a value.
@@ -65,7 +64,7 @@ struct SparseRows {
         var vectors = [ResultVector](
             repeating: .constant(nil, count: times.count), count: count)
         let references = references()
-        for index in references.references { vectors[index] = references[index] }
+        for (index, vector) in references.present { vectors[index] = vector }
         return vectors
     }
 }

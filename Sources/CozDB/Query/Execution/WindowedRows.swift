@@ -108,11 +108,11 @@ struct WindowedRows {
                 context: context)
             var batch = RowBatch()
             while try reader.next(into: &batch) {
-                for index in batch.references.references {
+                for (index, vector) in batch.references.present {
                     let before = builders[index].sizeBytes
                     if before == 0 { builders[index].reserve(rowCount) }
                     builders[index].appendNulls(upTo: times.count)
-                    builders[index].append(batch.references[index])
+                    builders[index].append(vector)
                     try share.grow(builders[index].sizeBytes - before)
                 }
                 times.append(contentsOf: batch.times)

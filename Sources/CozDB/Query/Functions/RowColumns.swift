@@ -15,13 +15,24 @@ struct RowColumns {
         self.count = count
     }
 
+    /// The references that have a column, with it.
+    var present: Zip2Sequence<[Int], [ResultVector]> { zip(references, vectors) }
+
     /// Returns the column of a reference; nil if it has no values.
     func column(_ reference: Int) -> ResultVector? {
         let place = references.partitioningIndex { $0 >= reference }
         return place < references.count && references[place] == reference ? vectors[place] : nil
     }
 
-    /// The column of a reference. Cheapest to set in ascending order.
+    /// Returns the columns of some references. Those without values share their memory.
+    func columns(_ references: [Int]) -> [ResultVector] {
+        if references.isEmpty { return [] }
+        let nothing = ResultVector.constant(nil, count: count)
+        return references.map { column($0) ?? nothing }
+    }
+
+    /// The column of a reference. Cheapest to set in ascending order. Getting one without values
+    /// makes a column of nulls.
     subscript(reference: Int) -> ResultVector {
         get { column(reference) ?? .constant(nil, count: count) }
         set {

@@ -30,6 +30,8 @@ private final class Databases {
         case columnsInMemory
         /// As many rows of one series, each with a field `f`, a text `s` and an attribute `a`.
         case rows
+        /// As many rows of one series with a field `f`, and one row of another with `s`.
+        case rowsWithoutAnchor
         /// As many series of a row.
         case series
         /// As many series, each with a field of its own.
@@ -90,6 +92,9 @@ private final class Databases {
                         "i": .integer(Int64(row)), "b": .boolean(row % 2 == 0),
                     ])
             }
+        case .rowsWithoutAnchor:
+            for row in 0..<count { try add("m", person, row, ["f": .float(Double(row))]) }
+            try add("m", ["id_participant": "q"], 0, ["s": .float(1)])
         case .series:
             for row in 0..<count {
                 try add(
@@ -234,6 +239,10 @@ private final class Databases {
         // Enough for several threads from the first size on.
         + [Axis(.series, 4000, "SELECT count(*) FROM m")]
         + [Axis(.sparseSeries, 1000, "SELECT count(f1) FROM m")]
+        + [
+            "SELECT valid_votes(f, 1h), mean(f) OVER (1s BEFORE s) FROM m",
+            "SELECT mean(f) OVER (1s BEFORE s) FROM (SELECT f, s FROM m)",
+        ].map { Axis(.rowsWithoutAnchor, 4000, $0) }
         + [
             Axis(.series, 120, "OR of participants") {
                 "SELECT f FROM m WHERE " + list($0, " OR ") { "id_participant = 'p\($0)'" }
