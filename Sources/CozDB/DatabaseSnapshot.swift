@@ -17,7 +17,8 @@ public struct DatabaseSnapshot: Sendable {
     public var schemas: [ExperimentSchema] { snapshot.experiments.map(\.schema) }
 
     /// The same snapshot with the values of credential columns (`id_password` and `api_*_key`)
-    /// masked, as `QueryOptions.redactsSecrets` does for one query. These columns become strings.
+    /// masked, as `QueryOptions.redactsSecrets` does for one query. These columns become strings,
+    /// and conditions on them are refused.
     public var redacted: DatabaseSnapshot {
         DatabaseSnapshot(snapshot: snapshot.redacted, context: context)
     }

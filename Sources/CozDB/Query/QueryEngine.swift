@@ -18,7 +18,7 @@ struct ChangeOutcome {
 /// Runs statements on one snapshot.
 struct QueryEngine {
     let snapshot: Snapshot
-    let options: QueryOptions
+    private(set) var options: QueryOptions
     /// Applies a change; nil if the database is read-only.
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
 
@@ -28,6 +28,8 @@ struct QueryEngine {
     ) {
         self.snapshot = options.redactsSecrets ? snapshot.redacted : snapshot
         self.options = options
+        // On a redacted snapshot, too, a condition would reveal the values.
+        if snapshot.isRedacted { self.options.redactsSecrets = true }
         self.change = change
     }
 

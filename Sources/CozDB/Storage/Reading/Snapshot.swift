@@ -7,7 +7,7 @@ final class Snapshot: Sendable {
     /// In byte order of their names.
     var experiments: [ExperimentView] { isRedacted ? all.map(\.redacted) : all }
     private let all: [ExperimentView]
-    private let isRedacted: Bool
+    let isRedacted: Bool
     /// The sequence number of the last commit it contains; 0 for an empty database.
     let sequence: UInt64
     /// Data that a client caches with the snapshot.

@@ -91,6 +91,9 @@ struct RedactionTests {
             #expect(throws: DatabaseError.self) {
                 try database.query(statement, options: options)
             }
+            #expect(throws: DatabaseError.self) {
+                try database.snapshot().redacted.query(statement)
+            }
         }
         #expect(
             try database.snapshot().redacted.query("SELECT api_read_key FROM dev LIMIT 1")
