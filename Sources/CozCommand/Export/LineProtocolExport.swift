@@ -70,7 +70,7 @@ final class LineProtocolExport: ExportFormat {
         for index in table.tags.indices where !batch.columns[index + 1].isNull(row) {
             let value = batch.columns[index + 1].text(row)
             if value.isEmpty { continue }
-            guard let key = tagKeys[index], LineProtocolText.canRepresent(value: value) else {
+            guard let key = tagKeys[index], LineText.canRepresent(value) else {
                 losses.lose(points: 1, LineProtocolText.loss(tag: table.tags[index], value))
                 return false
             }

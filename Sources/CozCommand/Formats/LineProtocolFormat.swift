@@ -73,7 +73,7 @@ final class LineProtocolFormat: ResultWriter {
             if let last, last.utf8.elementsEqual(tag.name.utf8) { continue }
             last = tag.name
             guard LineProtocolText.canRepresent(key: tag.name),
-                LineProtocolText.canRepresent(value: tag.value)
+                LineText.canRepresent(tag.value)
             else {
                 losses.lose(points: 1, LineProtocolText.loss(tag: tag.name, tag.value))
                 return

@@ -29,25 +29,14 @@ enum LineProtocolText {
     /// Whether the name can begin a line: it must not start a comment, or start with a character
     /// that readers skip there (tab, NUL or a byte order mark).
     static func canRepresent(experiment name: String) -> Bool {
-        canRepresent(value: name) && name.utf8.first != UInt8(ascii: "#")
+        LineText.canRepresent(name) && name.utf8.first != UInt8(ascii: "#")
             && !LineText.isReadAsWhitespace(name)
             && !name.utf8.starts(with: "\u{FEFF}".utf8)
     }
 
     /// Whether a tag or field can have the name. `time` is reserved for the times.
     static func canRepresent(key name: String) -> Bool {
-        canRepresent(value: name) && !name.utf8.elementsEqual("time".utf8)
-    }
-
-    /// Whether the text can be represented. A line break would end the line, and a trailing
-    /// backslash would escape the byte after it.
-    static func canRepresent(value text: String) -> Bool {
-        var last: UInt8 = 0
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\n") { return false }
-            last = byte
-        }
-        return last != UInt8(ascii: "\\")
+        LineText.canRepresent(name) && !name.utf8.elementsEqual("time".utf8)
     }
 
     static func loss(experiment name: String) -> String {

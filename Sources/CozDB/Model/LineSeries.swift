@@ -55,13 +55,14 @@ struct LineSeries {
         return experiment.isEmpty && tags.isEmpty ? nil : (experiment, tags)
     }
 
-    /// Returns the next position of an unescaped byte; the end of the range if there is none.
+    /// Returns the next position of an unescaped byte; the end of the range if there is none. As in
+    /// InfluxDB, a byte is escaped if a backslash stands before it, escaped or not.
     private static func next(_ byte: UInt8, in line: [UInt8], _ range: Range<Int>) -> Int {
-        var index = range.lowerBound
-        while index < range.upperBound, line[index] != byte {
-            index += line[index] == UInt8(ascii: "\\") ? 2 : 1
+        let found = range.first { index in
+            line[index] == byte
+                && (index == range.lowerBound || line[index - 1] != UInt8(ascii: "\\"))
         }
-        return min(index, range.upperBound)
+        return found ?? range.upperBound
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>, special: [UInt8]) -> String {

@@ -2,21 +2,45 @@
 
 /// Writes InfluxDB line protocol.
 package enum LineText {
-    /// Returns one point of a batch as a line that can be imported again.
+    /// Returns one point of a batch as a line that can be imported again. If line protocol cannot
+    /// represent its names, the line is an item of JSON (`ItemText`).
     static func point(
         _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch
     ) -> String {
         let tagSet = batch.receivedTagSet(Int(row.tagSet))
-        var text = escaped(batch.experiments.text(tagSet.experiment), ", ")
+        let experiment = batch.experiments.text(tagSet.experiment)
+        let fields = cells.map { index in
+            let column = batch.receivedColumn(Int(batch.cells[index].column))
+            return (name: column.name, value: batch.value(batch.cells[index], column.type))
+        }
+        guard canRepresent(experiment: experiment, tagSet.tags),
+            fields.allSatisfy({ canRepresent($0.name) })
+        else {
+            return ItemText.point(
+                experiment: experiment, tags: tagSet.tags, fields: fields, time: row.time)
+        }
+        var text = escaped(experiment, ", ")
         for tag in tagSet.tags {
             text += "," + escaped(tag.name, ",= ") + "=" + escaped(tag.value, ",= ")
         }
-        for index in cells {
-            let column = batch.receivedColumn(Int(batch.cells[index].column))
-            let value = batch.value(batch.cells[index], column.type)
-            text += field(column.name, value, isFirst: index == cells.lowerBound)
+        for (index, one) in fields.enumerated() {
+            text += field(one.name, one.value, isFirst: index == 0)
         }
         return text + " \(row.time)"
+    }
+
+    /// Whether a line can have these names and values.
+    static func canRepresent(
+        experiment: String, _ tags: [(name: String, value: String)]
+    ) -> Bool {
+        canRepresent(experiment)
+            && tags.allSatisfy { canRepresent($0.name) && canRepresent($0.value) }
+    }
+
+    /// Whether line protocol can represent a name or tag value. A line break would end the line,
+    /// and a trailing backslash would escape the byte after it.
+    package static func canRepresent(_ name: String) -> Bool {
+        name.utf8.last != UInt8(ascii: "\\") && !name.utf8.contains(UInt8(ascii: "\n"))
     }
 
     /// Returns a field with the separator before it.
@@ -44,6 +68,53 @@ package enum LineText {
             text.unicodeScalars.append(scalar)
         }
         return text
+    }
+}
+
+/// Writes points as items of JSON, which can express all names.
+enum ItemText {
+    /// Returns one point in the form of NDJSON exports.
+    static func point(
+        experiment: String, tags: [(name: String, value: String)],
+        fields: [(name: String, value: FieldValue)], time: Int64
+    ) -> String {
+        var members: [(name: String, value: String)] = []
+        var integers: [(name: String, value: String)] = []
+        for field in fields {
+            switch field.value {
+            case .integer(let number): integers.append((field.name, String(number)))
+            case .float(let number) where number.isFinite:
+                members.append((field.name, "\(number)"))
+            case .boolean(let flag): members.append((field.name, "\(flag)"))
+            case .float, .string: members.append((field.name, quoted(field.value.plainText)))
+            }
+        }
+        return object([
+            ("measurement", quoted(experiment)),
+            ("tags", object(tags.map { ($0.name, quoted($0.value)) })),
+            ("time", quoted(Timestamp(nanoseconds: time).text())), ("fields", object(members)),
+            ("fields_int", object(integers)),
+        ])
+    }
+
+    private static func object(_ members: [(name: String, value: String)]) -> String {
+        "{" + members.map { quoted($0.name) + ":" + $0.value }.joined(separator: ",") + "}"
+    }
+
+    /// A string of JSON (RFC 8259, section 7).
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\n": result += "\\n"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
     }
 }
 

@@ -258,11 +258,14 @@ struct ObjectRows {
         case .string: return (.string, 0)
         case .boolean: return (.boolean, cell.bits)
         case .float:
-            // An integer of more than 64 bits was rounded. Only its text is exact.
             let digits = cell.text.dropFirst(
                 texts[cell.text.lowerBound] == NumberParsing.minus ? 1 : 0)
-            let isTooLarge = type == .integer && CellValue.isDigits(texts, digits)
-            return isTooLarge ? (.string, 0) : (.float, cell.bits)
+            guard type == .integer, CellValue.isDigits(texts, digits) else {
+                return (.float, cell.bits)
+            }
+            if Double(bitPattern: cell.bits) == 0 { return (.integer, 0) }
+            // An integer of more than 64 bits was rounded. Only its text is exact.
+            return (.string, 0)
         case .integer:
             let number = Int64(bitPattern: cell.bits)
             let isWanted =

@@ -14,6 +14,7 @@ struct LineSeriesTests {
         ("dev,broken,=x,y=,a=1 v", "dev", ["a": "1"]),
         ("dev,path=C:\\dir,é=ü v=1", "dev", ["path": "C:\\dir", "é": "ü"]),
         ("dev,a=1\\", "dev", ["a": "1\\"]),
+        ("dev,a=x\\\\,b=y,c=1 v=1", "dev", ["a": "x\\,b=y", "c": "1"]),
     ])
     func `experiment and tags are read as far as they are there`(
         line: String, experiment: String, tags: [String: String]
@@ -44,6 +45,34 @@ struct LineSeriesTests {
     @Test(arguments: ["", "   ", ",a=1 v=1", "{", "{\"", "{}", #"{"a":}"#, #"{"a\u00"#])
     func `a line without a name names none`(line: String) {
         #expect(LineSeries(Array(line.utf8)) == nil)
+    }
+
+    @Test func `the series of a refused point is that of the point`() throws {
+        let letters = ["a", "b", ",", "=", " ", "\\", "\"", "\n", "\t", "{", "é", "\u{1}"]
+        for seed in 0..<2_000 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            func name() -> String {
+                (0..<Int.random(in: 1...4, using: &random))
+                    .map { _ in letters.randomElement(using: &random)! }.joined()
+            }
+            // A refused line may have blanks in front.
+            let experiment = "m" + name()
+            var tags = [name(): name()]
+            tags[name()] = name()
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: experiment, tags: tags, time: Timestamp(nanoseconds: .min),
+                fields: [name(): .string(name())])
+            let row = batch.rows[0]
+            let line = LineText.point(row, 0..<Int(row.cellEnd), of: batch)
+            let found = try #require(LineSeries(Array(line.utf8)), "seed \(seed): \(line)")
+            #expect(found.experiment == experiment, "seed \(seed): \(line)")
+            for (tag, value) in tags {
+                #expect(
+                    found.tags.contains { $0.name == tag && $0.value == value },
+                    "seed \(seed): \(line)")
+            }
+        }
     }
 
     @Test func `any bytes are taken`() {

@@ -82,6 +82,15 @@ internal import Testing
                 ])
     }
 
+    @Test func `an integer field takes -0 as 0`() throws {
+        let row = #"{"measurement":"dev","time":0,"x":-0}"# + "\n"
+        #expect(try read(row) { $0.table.columnTypes = [("x", .integer)] }.lines == ["dev x=0i 0"])
+        let long = row.replacing("-0}", with: "-92233720368547758080}")
+        #expect(
+            try read(long) { $0.table.columnTypes = [("x", .integer)] }.lines
+                == [#"dev x="-92233720368547758080" 0"#])
+    }
+
     @Test func `flat rows, in lines or in arrays, are tables`() throws {
         let lines = ["dev,id_participant=p1,site=a n=1i,s=\"x\",v=74 1", "dev v=1.5 2"]
         let rows = [

@@ -236,21 +236,25 @@ struct GroupAggregation {
         _ series: MaterializedSeries, _ input: InputSeries
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        var batch = RowBatch(times: series.times)
+        let batchRows = RowBatchReader.rowCountMax(plan, executor.context)
         var tags = TagCache(input)
-        for (index, reference) in plan.references.enumerated() {
-            let vector: ResultVector
-            switch source.bindings[index] {
-            case .output(let index): vector = series.columns[index]
-            case .tag(let name):
-                let value = plan.value(ofTag: tags.value(of: name), source)
-                vector = .constant(value, count: batch.count)
-            default: continue
+        for start in stride(from: 0, to: series.times.count, by: batchRows) {
+            let rows = start..<min(start + batchRows, series.times.count)
+            var batch = RowBatch(times: Array(series.times[rows]))
+            for (index, reference) in plan.references.enumerated() {
+                let vector: ResultVector
+                switch source.bindings[index] {
+                case .output(let index) where series.columns[index].type != nil:
+                    vector = series.columns[index].part(rows)
+                case .tag(let name):
+                    let value = plan.value(ofTag: tags.value(of: name), source)
+                    vector = .constant(value, count: batch.count)
+                default: continue
+                }
+                batch.references[index] = reference.type.map { vector.cast(to: $0) } ?? vector
             }
-            if vector.type == nil { continue }
-            batch.references[index] = reference.type.map { vector.cast(to: $0) } ?? vector
+            try add(batch, source)
         }
-        try add(batch, source)
         for index in fields.indices { fields[index].endSeries() }
     }
 

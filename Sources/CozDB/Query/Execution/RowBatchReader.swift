@@ -228,6 +228,8 @@ struct RowBatchReader {
     /// The rows of a computed series; `nextRow` is the position in these or in materialized rows.
     private var computed: RowBatch?
     private var nextRow = 0
+    /// The current rows of a materialized series.
+    private var slice = 0..<0
     private let batchRows: Int
     /// The references of which a row must have at least one value. Empty if every row qualifies.
     private var driving: [Int]
@@ -405,9 +407,13 @@ struct RowBatchReader {
             counts.rows += rows.count
             counts.bytes += rows.count * 8 * (rows.columns.count + 1)
         case .materialized(let series):
-            guard nextRow < series.times.count else { return false }
-            nextRow = series.times.count
-            batch = RowBatch(times: descending ? series.times.reversed() : series.times)
+            let count = series.times.count
+            guard nextRow < count else { return false }
+            let rows = nextRow..<min(nextRow + batchRows, count)
+            nextRow = rows.upperBound
+            slice = descending ? (count - rows.upperBound)..<(count - rows.lowerBound) : rows
+            let times = series.times[slice]
+            batch = RowBatch(times: descending ? times.reversed() : Array(times))
         case .derived:
             guard try inner[0].next(into: &innerBatch) else { return false }
             batch = RowBatch(times: innerBatch.times)
@@ -498,7 +504,9 @@ struct RowBatchReader {
                 strings: column.strings)
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .materialized(let series)):
-            let vector = descending ? series.columns[index].reversed : series.columns[index]
+            if series.columns[index].type == nil { return nil }
+            let column = series.columns[index].part(slice)
+            let vector = descending ? column.reversed : column
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .derived(let series)):
             let vector = series.plan.evaluatedColumn(index, innerBatch.references, count: count)

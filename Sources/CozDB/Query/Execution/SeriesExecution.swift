@@ -62,19 +62,20 @@ struct SeriesExecution {
         until isLast: (RowBatch) -> Bool = { _ in false }
     ) throws(DatabaseError) -> RowBatch {
         var rows = SparseRows()
-        var dimensions: [VectorBuilder]?
+        var dimensions: [VectorBuilder] = []
         var batch = RowBatch()
         while try reader.next(into: &batch) {
             rows.add(batch, plan)
-            var own = dimensions ?? batch.dimensions.map { VectorBuilder(type: $0.type) }
-            for index in own.indices { own[index].append(batch.dimensions[index]) }
-            dimensions = own
-            try share.resize(to: own.reduce(rows.sizeBytes) { $0 + $1.sizeBytes })
+            if dimensions.isEmpty {
+                dimensions = batch.dimensions.map { VectorBuilder(type: $0.type) }
+            }
+            for index in dimensions.indices { dimensions[index].append(batch.dimensions[index]) }
+            try share.resize(to: dimensions.reduce(rows.sizeBytes) { $0 + $1.sizeBytes })
             if isLast(batch) { break }
         }
         return RowBatch(
             times: rows.times, references: rows.references(),
-            dimensions: (dimensions ?? []).map { $0.finished() })
+            dimensions: dimensions.map { $0.finished() })
     }
 
     /// Keeps the rows in the range; for windows only anchors, for votes only valid ones.

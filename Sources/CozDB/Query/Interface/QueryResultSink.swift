@@ -160,7 +160,8 @@ public struct ResultVector: Sendable {
 
     /// Returns a range of rows.
     func part(_ rows: Range<Int>) -> ResultVector {
-        ResultVector(
+        if rows.count == count { return self }
+        return ResultVector(
             type: type, bits: Array(bits[rows]), isPresent: Array(isPresent[rows]),
             strings: strings)
     }

@@ -9,6 +9,8 @@ struct RefusedPoint {
     /// The values in line protocol.
     private var fields = ""
     private var fieldCount = 0
+    /// The last key whose names were checked.
+    private var checked: (experiment: String, key: SeriesKey, isLine: Bool)?
 
     /// Longest series key in bytes that is repeated with each refused value.
     static let repeatedKeySizeBytesMax = 1 << 10
@@ -25,6 +27,7 @@ struct RefusedPoint {
                 experiment == ownExperiment, key == ownKey
             else { return false }
         }
+        guard isLine(experiment, key), LineText.canRepresent(field) else { return false }
         let text = LineText.field(field, value, isFirst: first == nil)
         // Escapes double a name at most.
         let sizeBytesMax = Refusal.lineSizeBytesMax - 2 * (experiment.utf8.count + key.bytes.count)
@@ -35,12 +38,20 @@ struct RefusedPoint {
         return true
     }
 
+    /// Whether a line can have these names.
+    private mutating func isLine(_ experiment: String, _ key: SeriesKey) -> Bool {
+        if let checked, checked.key == key, checked.experiment == experiment {
+            return checked.isLine
+        }
+        let isLine = LineText.canRepresent(experiment: experiment, key.tags)
+        checked = (experiment, key, isLine)
+        return isLine
+    }
+
     /// Removes the point and returns it as a refused line, or its only value; nil if there is none.
     mutating func take() -> Refusal? {
-        if fieldCount == 1 {
-            defer { self = RefusedPoint() }
-            return first
-        }
+        defer { (first, fields, fieldCount) = (nil, "", 0) }
+        if fieldCount == 1 { return first }
         guard var refusal = first,
             case .value(let experiment, let key, let time, let field, _, _) = refusal.subject
         else { return nil }
@@ -49,7 +60,6 @@ struct RefusedPoint {
         refusal.reason =
             "field \"\(Refusal.excerpt(field))\": \(refusal.reason); and \(fieldCount - 1) more "
             + (fieldCount == 2 ? "field" : "fields")
-        self = RefusedPoint()
         return refusal.cut
     }
 }

@@ -318,6 +318,38 @@ struct WideStatementTests {
 }
 
 struct SubqueryMemoryTests {
+    @Test func `columns of points are counted before there are many`() throws {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        let names = (0..<200).map { "f\($0)" }
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p", "dev": "b"],
+            time: Timestamp(nanoseconds: -1),
+            fields: Dictionary(uniqueKeysWithValues: names.map { ($0, .float(1)) }))
+        for row in 0..<20_000 {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p", "dev": "a"],
+                time: Timestamp(nanoseconds: Int64(row)), fields: ["g": .float(1)])
+        }
+        _ = try database.write(batch)
+        let list = names.joined(separator: ", ")
+        var query = QueryOptions(now: Timestamp(nanoseconds: 100_000))
+        query.limits = QueryLimits()
+        query.limits?.memorySizeBytesMax = 4 << 20
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(
+                "SELECT top(g, 2), \(list) FROM (SELECT g, \(list) FROM m GROUP BY dev)",
+                options: query)
+        }
+        #expect(error?.kind == .limitExceeded)
+        // All rows at once would be 36 MB.
+        let found = try #require(error?.message.split(separator: " ").compactMap { Int($0) }.first)
+        #expect(found < 8 << 20)
+    }
+
     @Test func `what a subquery keeps of many series and columns is counted`() throws {
         let database = try QueryGrowthTests.database(.sparseSeriesInMemory, 1000)
         var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))

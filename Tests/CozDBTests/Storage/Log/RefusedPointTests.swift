@@ -110,6 +110,35 @@ struct RefusedPointTests {
         #expect(found == ["f1", "f0", "field \"f0\": \(type); and 1 more field"])
     }
 
+    @Test(arguments: [
+        ["id_participant": "secret\\"], ["id_participant": "secret", "a\\": "x"],
+        ["id_participant": "secret", "a": "x\\"], ["id_participant": "secret", "a": "x\ny"],
+        ["id_participant": "a\\,b", "z": "1"],
+    ])
+    func `a participant is forgotten, whatever the names of refused points`(
+        names: [String: String]
+    ) throws {
+        let database = try database(2)
+        var tags = names
+        tags["long"] = String(repeating: "l", count: 1100)
+        // Two refused values with a long key, and a refused point.
+        _ = try database.write(
+            batch(tags, ["f0": .string("my answer"), "f1": .string("my other answer")]))
+        var point = WriteBatch()
+        try point.add(
+            experiment: "m", tags: names, time: Timestamp(nanoseconds: .min),
+            fields: ["f0": .string("my last answer")])
+        _ = try database.write(point)
+        _ = try database.forget([names["id_participant"] ?? ""])
+        var left: [String] = []
+        try database.rejects { entry in
+            left.append("\(entry.refusal)")
+            return true
+        }
+        #expect(left == [])
+        try database.close()
+    }
+
     @Test func `values that do not fit into one line begin another`() throws {
         let database = try database(40)
         let text = String(repeating: "v", count: 60_000)
