@@ -35,12 +35,12 @@ public struct MergedTagSets: Hashable, Sendable {
         // A list of tag names is separated by commas, so names must not contain any.
         let canList = !merges.isTagMissing && !merges.tags.contains { $0.utf8.contains(0x2C) }
         let schema = schemas.first { $0.name.utf8.elementsEqual(found.experiment.utf8) }
+        let names: [String]
         switch schema?.identity {
-        case .participant(let tag) where canList:
-            identity = .tags([tag] + merges.tags)
-        case .tags(let names) where canList:
-            identity = .tags(names + merges.tags)
-        default: break
+        case .participant(let tag): names = [tag] + merges.tags
+        case .tags(let own): names = own + merges.tags
+        default: return
         }
+        if canList, names.count <= Identity.tagCountMax { identity = .tags(names) }
     }
 }

@@ -9,8 +9,11 @@ public enum Identity: Hashable, Sendable {
     case participant(tag: String)
     /// All tags, as in InfluxDB: points that differ in any tag are different rows.
     case allTags
-    /// These tags. Every point must have all of them.
+    /// These tags, at most `tagCountMax`. Every point must have all of them.
     case tags([String])
+
+    /// Maximum number of tags in a list. Each point is searched for each of them.
+    public static let tagCountMax = 100
 
     /// The default identity of a new experiment.
     public static let standard = Identity.participant(tag: "id_participant")

@@ -202,7 +202,7 @@ private final class RefusalFilter {
     private let range: TimeRange
     private let condition: Expression?
     /// The fields to delete; empty to delete whole rows.
-    private let fields: [Name]
+    private let fields: Set<Name>
     private let snapshot: Snapshot
     /// The experiments of FROM; nil means all.
     private let experiments: Set<Name>?
@@ -216,7 +216,7 @@ private final class RefusalFilter {
     ) {
         self.range = range
         self.condition = condition
-        self.fields = fields.map { Name($0) }
+        self.fields = Set(fields.map { Name($0) })
         self.snapshot = snapshot
         self.experiments = experiments
         self.options = options
@@ -227,29 +227,43 @@ private final class RefusalFilter {
         case .value(let experiment, let key, let time, let field, _, _):
             guard range.contains(time.nanoseconds), fields.isEmpty || fields.contains(Name(field))
             else { return false }
-            return isMeant(experiment, key)
+            return isMeant(experiment) { key.value(of: $0) ?? "" }
         case .line(let bytes):
             guard range == .all, fields.isEmpty, let line = LineSeries(bytes) else { return false }
-            let identity = snapshot.experiment(line.experiment)?.schema.identity ?? .allTags
-            let tags = line.tags.filter { identity.contains($0.name) }
-            // If a tag occurs twice, the intended value is unknown, so every value is tried.
-            return (0..<max(tags.count, 1)).contains { index in
-                var key = tags.isEmpty ? [] : [tags[index]]
-                for tag in tags where !key.contains(where: { Name($0.name) == Name(tag.name) }) {
-                    key.append(tag)
-                }
-                return isMeant(line.experiment, SeriesKey(tags: key))
-            }
+            return isMeant(line)
         }
     }
 
-    private func isMeant(_ experiment: String, _ key: SeriesKey) -> Bool {
+    /// If a tag occurs twice, the intended value is unknown, so every value is tried.
+    private func isMeant(_ line: LineSeries) -> Bool {
+        let identity = snapshot.experiment(line.experiment)?.schema.identity ?? .allTags
+        var values: [Name: [String]] = [:]
+        for tag in line.tags where identity.contains(tag.name) {
+            values[Name(tag.name), default: []].append(tag.value)
+        }
+        var read: Set<Name> = []
+        let isMeant = isMeant(line.experiment) { tag in
+            read.insert(Name(tag))
+            return values[Name(tag)]?.first ?? ""
+        }
+        return isMeant
+            || read.contains { name in
+                values[name]?.dropFirst().contains { value in
+                    self.isMeant(line.experiment) { tag in
+                        Name(tag) == name ? value : values[Name(tag)]?.first ?? ""
+                    }
+                } ?? false
+            }
+    }
+
+    /// - Parameter value: returns the value of a tag; empty if it is missing.
+    private func isMeant(_ experiment: String, _ value: (String) -> String) -> Bool {
         guard experiments?.contains(Name(experiment)) ?? true else { return false }
         guard let condition else { return true }
         let name = Name(experiment)
         if bound[name] == nil { bound[name] = .some(bind(condition, to: experiment)) }
         guard let evaluation = bound[name] ?? nil else { return false }
-        return evaluation.specialized { key.value(of: $0) ?? "" }.alwaysMatches
+        return evaluation.specialized { value($0) }.alwaysMatches
     }
 
     /// Binds the condition to an experiment, treating every name that is not a column as a tag.

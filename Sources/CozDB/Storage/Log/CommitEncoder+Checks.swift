@@ -61,6 +61,12 @@ extension CommitEncoder {
                     .usage,
                     "found an identity without tags; name at least one, or use .allTags")
             }
+            guard names.count <= Identity.tagCountMax else {
+                throw DatabaseError(
+                    .usage,
+                    "found an identity of \(names.count) tags, expected at most "
+                        + "\(Identity.tagCountMax); name fewer, or use .allTags")
+            }
             for name in names { try checkText(name, "identity tag", isRequired: true) }
         }
     }

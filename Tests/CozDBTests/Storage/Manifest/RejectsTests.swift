@@ -240,6 +240,66 @@ struct RejectsReplayTests {
         #expect(count == 3, "one line names the participant as a whole word")
     }
 
+    @Test func `a deletion looks at refused lines in proportion to their tags`() throws {
+        let growth = try Growth(from: 200) { size in
+            let database = try open()
+            var batch = WriteBatch()
+            for line in [
+                "m," + (0..<size).map { "t\($0)=x" }.joined(separator: ","),
+                "m," + (0..<size).map { "id_participant=\($0)" }.joined(separator: ","),
+            ] {
+                batch.refuse(
+                    Refusal(
+                        subject: .line(Array((line + " f=").utf8)), reason: "r", source: "s",
+                        line: 1))
+            }
+            _ = try database.write(batch)
+            return database
+        } _: { database in
+            let condition = "id_participant = 'p' AND t1 = 'y'"
+            _ = try database.query("DELETE WHERE \(condition)")
+        }
+        #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(growth)")
+    }
+
+    @Test func `of a tag that a refused line has twice, every value is meant`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        for (number, line) in ["m,a=1,b=2,a=3 f=", "m,a=1,b=2,b=4 f=", "m,b=2 f="].enumerated() {
+            batch.refuse(
+                Refusal(
+                    subject: .line(Array(line.utf8)), reason: "r", source: "s", line: number))
+        }
+        _ = try database.write(batch)
+        for (condition, count) in [
+            ("a = '3' AND b = '4'", 3), ("a = '3' AND b = '2'", 2), ("b = '4'", 1),
+            ("a != '1'", 0),
+        ] {
+            _ = try database.query("DELETE WHERE \(condition)")
+            var left = 0
+            try database.rejects { _ in
+                left += 1
+                return true
+            }
+            #expect(left == count, "\(condition)")
+        }
+    }
+
+    @Test func `an identity has a limited number of tags`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        let names = (0...Identity.tagCountMax).map { "t\($0)" }
+        batch.settings.identity = .tags(names)
+        let tags = Dictionary(uniqueKeysWithValues: names.map { ($0, "x") })
+        try batch.add(
+            experiment: "m", tags: tags, time: Timestamp(nanoseconds: 1), fields: ["f": .float(1)])
+        let error = #expect(throws: DatabaseError.self) { try database.write(batch) }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("expected at most 100") == true)
+        batch.settings.identity = .tags(names.dropLast())
+        #expect(try database.write(batch).values == 1)
+    }
+
     @Test func `a deletion may name many tags`() throws {
         let database = try open()
         var batch = WriteBatch()
