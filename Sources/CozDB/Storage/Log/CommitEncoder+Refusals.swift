@@ -8,7 +8,7 @@ struct RefusedPoint {
     private var first: Refusal?
     /// The values in line protocol.
     private var fields = ""
-    private var fieldCount = 0
+    private(set) var fieldCount = 0
     /// The last key whose names were checked.
     private var checked: (experiment: String, key: SeriesKey, isLine: Bool)?
 
@@ -181,7 +181,8 @@ extension CommitEncoder {
     }
 
     mutating func endRefusedPoint() {
-        if let line = refusedPoint.take() { journal.add(line) }
+        let count = refusedPoint.fieldCount
+        if let line = refusedPoint.take() { journal.add(line, count: count) }
     }
 }
 

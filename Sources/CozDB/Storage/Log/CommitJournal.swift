@@ -73,13 +73,14 @@ struct CommitJournal {
     /// Whether an entry of this size may fit.
     func hasRoom(_ sizeBytes: Int) -> Bool { sizeBytes <= roomBytes }
 
-    /// Counts a refusal that is not kept.
-    mutating func drop() { droppedCount += 1 }
+    /// Counts refusals that are not kept.
+    mutating func drop(_ count: Int = 1) { droppedCount += count }
 
-    mutating func add(_ refusal: Refusal) {
+    /// - Parameter count: how many refused values the refusal stands for.
+    mutating func add(_ refusal: Refusal, count valueCount: Int = 1) {
         // Checked first, so that a full journal costs no more than the space it has left: rows can
         // share tags of any length.
-        if !hasRoom(refusal.textSizeBytes) { return drop() }
+        if !hasRoom(refusal.textSizeBytes) { return drop(valueCount) }
         let id = refusal.journalID
         if let line = added[id] ?? known?.line(id) {
             // Only a later line is new. An earlier one means that the same file is imported again.
@@ -88,7 +89,7 @@ struct CommitJournal {
         }
         var entry = ByteWriter()
         entry.append(JournalEntry.refusal(refusal))
-        guard hasRoom(entry.count) else { return drop() }
+        guard hasRoom(entry.count) else { return drop(valueCount) }
         roomBytes -= entry.count
         refusals.append(entry.bytes)
         refusalCount += 1

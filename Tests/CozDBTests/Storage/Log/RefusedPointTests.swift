@@ -139,6 +139,28 @@ struct RefusedPointTests {
         try database.close()
     }
 
+    @Test func `each value of a line counts if the journal is full`() throws {
+        var options = DatabaseOptions()
+        options.rejectsSizeBytesMax = 10_000
+        let database = try Database.open(folder.path, options: options)
+        _ = try database.write(batch(tags(1), fields(10, .integer(1))))
+        var points = WriteBatch()
+        for time in 0..<10 as Range<Int64> {
+            try points.add(
+                experiment: "m", tags: tags(500), time: Timestamp(nanoseconds: time),
+                fields: fields(10, .string("x")))
+        }
+        let report = try database.write(points)
+        #expect(report.refusedValues == 100)
+        var keptCount = 0
+        try database.rejects { _ in
+            keptCount += 1
+            return true
+        }
+        #expect(keptCount > 0)
+        #expect(report.unkeptRefusals == 100 - 10 * keptCount)
+    }
+
     @Test func `values that do not fit into one line begin another`() throws {
         let database = try database(40)
         let text = String(repeating: "v", count: 60_000)
