@@ -10,7 +10,7 @@ final class Ranking {
     private static let sortedCountMax = 24
     private static let binCountLogMax = 11
 
-    /// Integers with the same order as the values; 0 and -0 are equal.
+    /// Integers with the same order as the values.
     private let keys: [Int64]
     private let least: Int64
     /// The right shift that turns the distance from the least key into a bin number.
@@ -69,10 +69,10 @@ final class Ranking {
     }
 
     /// Maps the bits of a float to an integer with the same order. The bits of negative floats sort
-    /// in reverse, so they are flipped; -0 becomes 0.
+    /// in reverse, so they are flipped. -0 comes before 0: their order must not depend on where
+    /// they are stored.
     private static func key(_ bits: UInt64) -> Int64 {
         let signed = Int64(bitPattern: bits)
-        if signed == .min { return 0 }
         return signed ^ ((signed >> 63) & .max)
     }
 

@@ -133,6 +133,23 @@ internal import Testing
     }
 
     @Test(arguments: [
+        "SELECT percentile(f, 50), max(k) FROM m",
+        "SELECT percentile(f, 40), percentile(f, 60) FROM m",
+        "SELECT percentile(f, 50), max(k) FROM m GROUP BY id_participant",
+        "SELECT median(f), mode(f) FROM m",
+    ])
+    func `zeros of both signs have one order`(statement: String) throws {
+        let values = [0.0, -0.0, 1, 0.0, -0.0, -1, -0.0, 0.0, -0.0]
+        let points = [8, 2, 5, 0, 7, 3, 1, 6, 4].map { time in
+            Point(
+                participant: "p\(time % 2)", time: Int64(time),
+                fields: ["f": .float(values[time]), "k": .integer(Int64(time))])
+        }
+        let answers = try answers(points, statement)
+        #expect(Set(answers).count == 1, "\(answers)")
+    }
+
+    @Test(arguments: [
         "SHOW SERIES FROM m WHERE build = ''", "SHOW SERIES FROM m WHERE build != 'z'",
         "SHOW TAG VALUES FROM m WITH KEY = id_participant WHERE build = ''",
         "SHOW SERIES EXACT CARDINALITY FROM m WHERE build = '' AND id_participant != 'b'",
