@@ -23,7 +23,7 @@ final class LineProtocolExport: ExportFormat {
         self.table = table
         prefix = []
         LineProtocolText.append(experiment: table.experiment, to: &prefix)
-        isWritable = LineProtocolText.canRepresent(experiment: table.experiment)
+        isWritable = LineText.canRepresent(experiment: table.experiment)
         tagKeys = table.tags.map { LineProtocolExport.key($0, after: ",") }
         fieldKeys = table.fields.map { LineProtocolExport.key($0.name, after: "") }
     }

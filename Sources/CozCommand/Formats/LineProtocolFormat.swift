@@ -60,7 +60,7 @@ final class LineProtocolFormat: ResultWriter {
             }
         }
         guard let time, !fields.isEmpty else { return }
-        guard LineProtocolText.canRepresent(experiment: header.name) else {
+        guard LineText.canRepresent(experiment: header.name) else {
             losses.lose(points: 1, LineProtocolText.loss(experiment: header.name))
             return
         }

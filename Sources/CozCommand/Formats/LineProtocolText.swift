@@ -26,14 +26,6 @@ enum LineProtocolText {
 
     // MARK: What line protocol cannot represent
 
-    /// Whether the name can begin a line: it must not start a comment, or start with a character
-    /// that readers skip there (tab, NUL or a byte order mark).
-    static func canRepresent(experiment name: String) -> Bool {
-        LineText.canRepresent(name) && name.utf8.first != UInt8(ascii: "#")
-            && !LineText.isReadAsWhitespace(name)
-            && !name.utf8.starts(with: "\u{FEFF}".utf8)
-    }
-
     /// Whether a tag or field can have the name. `time` is reserved for the times.
     static func canRepresent(key name: String) -> Bool {
         LineText.canRepresent(name) && !name.utf8.elementsEqual("time".utf8)

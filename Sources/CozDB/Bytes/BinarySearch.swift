@@ -3,7 +3,7 @@
 extension RandomAccessCollection where Index == Int {
     /// Returns the first index whose element satisfies a predicate that all later elements satisfy
     /// too; `endIndex` if none does.
-    func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
+    package func partitioningIndex(_ isAtOrBehind: (Element) -> Bool) -> Int {
         var low = startIndex
         var high = endIndex
         while low < high {

@@ -29,12 +29,20 @@ package enum LineText {
         return text + " \(row.time)"
     }
 
-    /// Whether a line can have these names and values.
+    /// Whether a refused line can have these names and values. A line that begins with a brace is
+    /// read as an item of JSON (`LineSeries`).
     static func canRepresent(
         experiment: String, _ tags: [(name: String, value: String)]
     ) -> Bool {
-        canRepresent(experiment)
+        canRepresent(experiment: experiment) && experiment.utf8.first != UInt8(ascii: "{")
             && tags.allSatisfy { canRepresent($0.name) && canRepresent($0.value) }
+    }
+
+    /// Whether the name can begin a line: it must not start a comment, or start with a character
+    /// that readers skip there (tab, NUL or a byte order mark).
+    package static func canRepresent(experiment name: String) -> Bool {
+        canRepresent(name) && name.utf8.first != UInt8(ascii: "#") && !isReadAsWhitespace(name)
+            && !name.utf8.starts(with: "\u{FEFF}".utf8)
     }
 
     /// Whether line protocol can represent a name or tag value. A line break would end the line,

@@ -156,15 +156,15 @@ extension SleepSummary {
         _ segments: ArraySlice<SleepSpan>, from start: Int64, to end: Int64
     ) -> Int {
         var lengths: [Int64] = Array(repeating: 0, count: 5)
-        var type = 0
+        // In the order in which they begin.
+        var types: [Int] = []
         for segment in segments {
             if segment.start >= end { break }
-            let sleepType = segment.stage.sleepType
-            lengths[sleepType] += min(segment.end, end) - max(segment.start, start)
-            let isFirst = lengths.allSatisfy { $0 == 0 || $0 == lengths[sleepType] }
-            if isFirst && type == 0 || lengths[sleepType] > lengths[type] { type = sleepType }
+            let type = segment.stage.sleepType
+            if lengths[type] == 0 { types.append(type) }
+            lengths[type] += min(segment.end, end) - max(segment.start, start)
         }
-        return type
+        return types.max { lengths[$0] < lengths[$1] } ?? 0
     }
 }
 

@@ -63,7 +63,7 @@ struct SleepSession {
 struct SleepTimeline {
     /// Disjoint segments in time order, without `inBed`.
     private(set) var segments: [SleepSpan] = []
-    private var inBed: [SleepSpan] = []
+    private var inBed = TimesInBed([])
 
     /// - Parameter spans: in any order. If spans overlap, the one that began last wins, because a
     ///   stage lies within a longer span in bed or of unspecified sleep. If they begin together,
@@ -71,7 +71,7 @@ struct SleepTimeline {
     init(_ spans: [SleepSpan]) {
         let spans = spans.filter { $0.start < $0.end }
             .sorted { ($0.start, $0.stage) < ($1.start, $1.stage) }
-        inBed = spans.filter { $0.stage == .inBed }
+        inBed = TimesInBed(spans.filter { $0.stage == .inBed })
         // The spans that may still be open. The last one wins.
         var open: [SleepSpan] = []
         var time = Int64.min
@@ -127,7 +127,7 @@ struct SleepTimeline {
     }
 
     private func isSameSession(_ end: Int64, _ start: Int64, _ gap: Int64) -> Bool {
-        start - end <= gap || inBed.contains { $0.start <= end && $0.end >= start }
+        start - end <= gap || inBed.covers(from: end, to: start)
     }
 
     private func session(_ firstSleep: Int, _ lastSleep: Int, _ gap: Int64) -> SleepSession {
@@ -146,11 +146,41 @@ struct SleepTimeline {
         if sleepStart - segments[first].start > gap { first = firstSleep }
         if segments[last].end - sleepEnd > gap { last = lastSleep }
         var (start, end) = (segments[first].start, segments[last].end)
-        for span in inBed where span.start < sleepEnd && span.end > sleepStart {
-            (start, end) = (min(start, span.start), max(end, span.end))
+        if let extent = inBed.extent(overlapping: sleepStart, sleepEnd) {
+            (start, end) = (min(start, extent.start), max(end, extent.end))
         }
         return SleepSession(
             segments: Array(segments[first...last]), start: start, end: end,
             sleepStart: sleepStart, sleepEnd: sleepEnd)
+    }
+}
+
+/// The spans in bed, which may overlap. There may be one for each sleep.
+private struct TimesInBed {
+    private let spans: [SleepSpan]
+    /// The latest end of the spans up to each one.
+    private let ends: [Int64]
+
+    /// - Parameter spans: by ascending start.
+    init(_ spans: [SleepSpan]) {
+        self.spans = spans
+        var latest = Int64.min
+        ends = spans.map { span in
+            latest = max(latest, span.end)
+            return latest
+        }
+    }
+
+    /// Whether one span covers a time.
+    func covers(from start: Int64, to end: Int64) -> Bool {
+        let count = spans.partitioningIndex { $0.start > start }
+        return count > 0 && ends[count - 1] >= end
+    }
+
+    /// Returns the first start and the last end of the spans that overlap a time; nil if none does.
+    func extent(overlapping start: Int64, _ end: Int64) -> (start: Int64, end: Int64)? {
+        let first = ends.partitioningIndex { $0 > start }
+        let count = spans.partitioningIndex { $0.start >= end }
+        return first < count ? (spans[first].start, ends[count - 1]) : nil
     }
 }

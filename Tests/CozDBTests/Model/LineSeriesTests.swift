@@ -55,8 +55,8 @@ struct LineSeriesTests {
                 (0..<Int.random(in: 1...4, using: &random))
                     .map { _ in letters.randomElement(using: &random)! }.joined()
             }
-            // A refused line may have blanks in front.
-            let experiment = "m" + name()
+            let first = ["m", "{", "#", "\t{", " ", "\u{FEFF}"].randomElement(using: &random)!
+            let experiment = first + name()
             var tags = [name(): name()]
             tags[name()] = name()
             var batch = WriteBatch()

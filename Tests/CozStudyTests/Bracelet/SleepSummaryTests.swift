@@ -123,6 +123,19 @@ struct SleepSummaryTests {
         #expect(sleeps[0].slots.count == 540)
     }
 
+    @Test func `of two equally long stages of a slot the first counts`() throws {
+        var study = try BraceletStudy()
+        try cozie(
+            "2022-02-01T02:00:00Z",
+            [
+                ("unspecified", 0.5), ("core", 0.5), ("deep", 0.5), ("core", 0.5), ("core", 0.5),
+                ("unspecified", 0.5),
+            ], to: &study)
+        try study.write()
+        let sleep = try #require(try study.summaries("2022-02-01").sleep()[0].summaries.first)
+        #expect(sleep.slots.map(\.sleepType) == [0, 3, 2])
+    }
+
     @Test func `overlapping stages are not counted twice`() throws {
         var study = try BraceletStudy()
         try study.add("2022-02-01T00:00:00Z", ["ts_sleep_unspecified": .float(100)])
