@@ -87,6 +87,8 @@ struct QueryInputTests {
     @Test(arguments: [
         ("{\"p\":", "--params: "), ("[1]", "expected an object"), ("{\"p\": [1]}", "\"p\""),
         ("{\"q\": 1}", "missing parameter: p"),
+        // One character, composed and decomposed.
+        ("{\"\u{E9}\": 1, \"e\u{301}\": 2}", "twice"),
     ]) func `wrong parameters are named`(params: String, words: String) throws {
         let run = try query(["--params", params, "SELECT v FROM m WHERE v = $p"])
         #expect(run.status == 64)

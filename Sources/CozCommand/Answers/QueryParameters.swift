@@ -19,7 +19,15 @@ enum QueryParameters {
                     + "expected an object such as {\"name\": \"value\"}")
         }
         var result: [String: QueryParameter] = [:]
-        for member in members { result[member.key] = try parameter(member.value, member.key) }
+        for member in members {
+            let value = try parameter(member.value, member.key)
+            let other = result.updateValue(value, forKey: member.key)
+            // Texts that differ only in how their characters are composed are one key.
+            guard other == nil else {
+                throw DatabaseError(
+                    .usage, "--params: found \"\(member.key)\" twice, expected each name once")
+            }
+        }
         return result
     }
 

@@ -19,7 +19,7 @@ struct RenameOptions: ParsableArguments {
     var words: [String] = []
 
     func validate() throws {
-        var known: Set<[UInt8]> = []
+        var known: Set<String> = []
         for word in words where word != RenameOptions.table {
             guard let (old, new) = RenameOptions.pair(word) else {
                 throw ValidationError(
@@ -30,7 +30,8 @@ struct RenameOptions: ParsableArguments {
                     "--rename: found \"time\" as a new name, expected another name: time is the "
                         + "time of a row")
             }
-            guard known.insert(Array(old.utf8)).inserted else {
+            // Texts that differ only in how their characters are composed count as one.
+            guard known.insert(old).inserted else {
                 throw ValidationError("--rename: found two new names for \"\(old)\", expected one")
             }
         }

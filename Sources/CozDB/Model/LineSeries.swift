@@ -40,19 +40,23 @@ struct LineSeries {
     }
 
     /// Parses an item such as `{"measurement":"dev","tags":{"id_participant":"p1"},...}`, possibly
-    /// truncated. Every name with a string or number is taken as a tag, at any depth.
+    /// truncated. Its tags are those of the first object `tags`; without one, every name with a
+    /// string or number is taken as a tag, at any depth.
     private static func item(_ item: [UInt8]) -> Found? {
         var words = JSONWords(item)
-        var experiment = ""
-        var tags: [(name: String, value: String)] = []
+        var experiment: String?
+        var all: [(name: String, value: String)] = []
+        var own: [(name: String, value: String)] = []
         while let pair = words.nextPair() {
-            if Name(pair.name) == Name("measurement") {
+            if !words.isInTags, experiment == nil, Name(pair.name) == Name("measurement") {
                 experiment = pair.value
             } else if !pair.value.isEmpty {
-                tags.append(pair)
+                all.append(pair)
+                if words.isInTags { own.append(pair) }
             }
         }
-        return experiment.isEmpty && tags.isEmpty ? nil : (experiment, tags)
+        let tags = words.hasTags ? own : all
+        return experiment == nil && tags.isEmpty ? nil : (experiment ?? "", tags)
     }
 
     /// Returns the next position of an unescaped byte; the end of the range if there is none. As in
@@ -79,6 +83,13 @@ struct LineSeries {
 private struct JSONWords {
     private let bytes: [UInt8]
     private var index = 0
+    /// The number of open objects, and of those around the first one that is called `tags`.
+    private var depth = 0
+    private var tagsDepth: Int?
+    /// Whether the last pair was in that object.
+    private(set) var isInTags = false
+
+    var hasTags: Bool { tagsDepth != nil }
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -91,6 +102,9 @@ private struct JSONWords {
         while let byte {
             guard byte == UInt8(ascii: "\"") else {
                 index += 1
+                if byte == UInt8(ascii: "{") { depth += 1 }
+                if byte == UInt8(ascii: "}") { depth -= 1 }
+                if let tagsDepth, depth <= tagsDepth { isInTags = false }
                 continue
             }
             let name = text()
@@ -98,6 +112,12 @@ private struct JSONWords {
             guard self.byte == UInt8(ascii: ":") else { continue }
             index += 1
             skipBlanks()
+            if tagsDepth == nil, self.byte == UInt8(ascii: "{"), Name(name) == Name("tags") {
+                (tagsDepth, isInTags) = (depth, true)
+                depth += 1
+                index += 1
+                continue
+            }
             if self.byte == UInt8(ascii: "\"") { return (name, text()) }
             let word = bytes[index...].prefix { $0.isWord || "+-.".utf8.contains($0) }
             index += word.count

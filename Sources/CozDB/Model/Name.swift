@@ -1,14 +1,14 @@
 // Names compared by bytes. Swift's String equality compares normalized text instead.
 
 /// The name of an experiment, tag or field, compared and ordered by its UTF-8 bytes.
-struct Name: Hashable, Comparable, Sendable {
-    let text: String
+package struct Name: Hashable, Comparable, Sendable {
+    package let text: String
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 
-    static func == (left: Name, right: Name) -> Bool {
+    package static func == (left: Name, right: Name) -> Bool {
         let (left, right) = (left.text.utf8, right.text.utf8)
         let (leftBytes, rightBytes) = (left.span, right.span)
         // Most different names differ in length.
@@ -17,12 +17,12 @@ struct Name: Hashable, Comparable, Sendable {
         return true
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
     }
 
-    static func < (left: Name, right: Name) -> Bool {
+    package static func < (left: Name, right: Name) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 }

@@ -221,7 +221,9 @@ private struct TableDecoder {
         if kind != .plain { return CSVDialect() }
         if TableFormats.hasSuffix(file.name, ".tsv") { return CSVDialect(delimiter: tab) }
         let lines = try file.peek().split(separator: newline, omittingEmptySubsequences: false)
-        let header = lines.dropFirst(options.table.skippedLines).first { !$0.isEmpty } ?? []
+        let header =
+            lines.dropFirst(options.table.skippedLines)
+            .first { $0.contains { $0 != carriageReturn } } ?? []
         let found = [UInt8(ascii: ","), tab, UInt8(ascii: ";")].first { header.contains($0) }
         return CSVDialect(delimiter: found ?? UInt8(ascii: ","))
     }

@@ -26,7 +26,7 @@ struct BeiweAnswers {
     private let source: BeiweSource
     private let answerColumn: Int
     private var rows: [Row] = []
-    private var questions: Set<String> = []
+    private var questions: Set<Name> = []
     /// A hash of the contents. It distinguishes surveys sent in the same second.
     private var identity: UInt64 = 0
 
@@ -49,7 +49,7 @@ struct BeiweAnswers {
         let cells = block.cells[row.cells].map {
             String(decoding: block.bytes.copy($0.range), as: UTF8.self)
         }
-        questions.insert(cells[0])
+        questions.insert(Name(cells[0]))
         rows.append(Row(cells: cells, line: row.line))
         for (name, cell) in zip(header.names, cells) where !cell.isEmpty {
             // Hashes are summed, so the row number is hashed to make the order count.
@@ -81,7 +81,7 @@ struct BeiweAnswers {
                 "found a question id of \(question.count) bytes, expected at most 65535 bytes", 1
             )
         }
-        if questions.contains(name) {
+        if questions.contains(Name(name)) {
             return ("found question \"\(name)\" twice, expected each question once per file", 1)
         }
         if rows.count >= BeiweAnswers.questionCountMax {
@@ -153,7 +153,7 @@ struct BeiweAnswers {
 /// Numbers the surveys that one patient sent in the same second.
 struct AnswerOrdinals {
     private struct Key: Hashable {
-        var patient: String
+        var patient: Name
         var milliseconds: Int64
     }
 
@@ -161,7 +161,7 @@ struct AnswerOrdinals {
 
     /// Returns the ordinal of an equal survey, or the next free one.
     mutating func ordinal(_ patient: String, _ milliseconds: Int64, _ identity: UInt64) -> Int {
-        let key = Key(patient: patient, milliseconds: milliseconds)
+        let key = Key(patient: Name(patient), milliseconds: milliseconds)
         let next = identities[key]?.count ?? 0
         return identities[key, default: [:]].use(identity, or: next)
     }
@@ -178,7 +178,7 @@ extension [UInt64: Int] {
 
 /// The questions already declared in this import.
 struct DeclaredQuestions {
-    private var cellsByQuestion: [String: [String]] = [:]
+    private var cellsByQuestion: [Name: [Name]] = [:]
 
     /// Declares the field of a question with its wording and answer options.
     ///
@@ -187,11 +187,11 @@ struct DeclaredQuestions {
         _ cells: [String], _ header: BeiweHeader, _ experiment: WriteBatch.ExperimentHandle,
         in batch: inout WriteBatch
     ) {
-        let asked = Array(cells.dropLast())
+        let asked = cells.dropLast().map { Name($0) }
         let limit = DatabaseOptions.nameSizeBytesMax
-        guard cellsByQuestion[cells[0]] != asked, asked.allSatisfy({ $0.utf8.count <= limit })
+        guard cellsByQuestion[asked[0]] != asked, asked.allSatisfy({ $0.text.utf8.count <= limit })
         else { return }
-        cellsByQuestion[cells[0]] = asked
+        cellsByQuestion[asked[0]] = asked
         func cell(_ name: String) -> String {
             header.names.firstIndex(of: name).map { cells[$0] } ?? ""
         }

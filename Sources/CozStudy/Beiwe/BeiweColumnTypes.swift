@@ -7,15 +7,15 @@ internal import CozImport
 /// The column types, shared by all files of an import.
 struct BeiweColumnTypes {
     private struct Key: Hashable {
-        var stream: String
-        var column: String
+        var stream: Name
+        var column: Name
     }
 
-    private let stored: [String: ExperimentSchema]
+    private let stored: [Name: ExperimentSchema]
     private var decided: [Key: TimedColumn.Kind] = [:]
 
     init(_ schemas: [ExperimentSchema]) {
-        stored = Dictionary(schemas.map { ($0.name, $0) }) { first, _ in first }
+        stored = Dictionary(schemas.map { (Name($0.name), $0) }) { first, _ in first }
     }
 
     /// - Parameter file: read a second time if a column has no known type.
@@ -29,7 +29,7 @@ struct BeiweColumnTypes {
             for (index, kind) in zip(unknown, seen) {
                 guard let kind else { continue }
                 kinds[index] = kind
-                decided[Key(stream: stream, column: header.names[index])] = kind
+                decided[Key(stream: Name(stream), column: Name(header.names[index]))] = kind
             }
         }
         return kinds.map { $0 ?? .text }
@@ -41,14 +41,14 @@ struct BeiweColumnTypes {
         if name == BeiweHeader.survey { return .text }
         let table = BeiweStream.named(stream)?.columns
         let type =
-            stored[stream]?.field(name)?.type
-            ?? stored[stream]?.declaration(of: name)?.type
+            stored[Name(stream)]?.field(name)?.type
+            ?? stored[Name(stream)]?.declaration(of: name)?.type
             ?? table?.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
         switch type {
         case .float: return .float
         case .integer: return .integer
         case .string, .boolean: return .text
-        case nil: return decided[Key(stream: stream, column: name)]
+        case nil: return decided[Key(stream: Name(stream), column: Name(name))]
         }
     }
 

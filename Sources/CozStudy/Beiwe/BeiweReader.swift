@@ -24,7 +24,7 @@ struct BeiweReader: PointReader {
     private let tokenizer = BeiweReader.makeTokenizer()
     private var types: BeiweColumnTypes
     /// One per patient and stream.
-    private var ordinals: [BeiweSource: RowOrdinals] = [:]
+    private var ordinals: [BeiweSource.Series: RowOrdinals] = [:]
     private var answerOrdinals = AnswerOrdinals()
     private var declared = DeclaredQuestions()
     /// Results of `BeiweHeader.problem`. A stream has only one or two different headers.
@@ -165,7 +165,8 @@ struct BeiweReader: PointReader {
                     self.block = nil
                     _ = try nextBlock(of: file)
                     rows.beginBlock()
-                    return self.block == nil
+                    if self.block != nil { return false }
+                    break
                 }
                 _ = try nextBlock(of: file)
                 rows.beginBlock()

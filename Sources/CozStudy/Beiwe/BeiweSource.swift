@@ -4,7 +4,13 @@ internal import CozDB
 internal import CozImport
 
 /// The patient and stream of a file. The path decides first, then the options, then the header.
-struct BeiweSource: Hashable {
+struct BeiweSource {
+    /// The rows of one patient in one stream.
+    struct Series: Hashable {
+        var stream: Name
+        var patient: Name
+    }
+
     /// The name of the stream and its experiment.
     var stream: String
     var patient: String
@@ -79,10 +85,7 @@ extension String.UTF8View {
 
 extension BeiweSource {
     /// The rows that are numbered together: those of one patient and stream.
-    var series: BeiweSource {
-        var series = self
-        series.survey = nil
-        series.milliseconds = nil
-        return series
+    var series: Series {
+        Series(stream: Name(stream), patient: Name(patient))
     }
 }

@@ -131,21 +131,25 @@ extension BraceletSummaries {
         let conditions = try conditions(kind, fields)
         let slots = try reader.slots(
             columns, where: conditions, seconds: request.slotSeconds(of: kind))
-        var ofValues: [SummaryRows] = []
+        // Not all participants with a quality have values.
+        var ofValues: [Name: SummaryRows] = [:]
         if request.basis == .values {
-            ofValues = try reader.slots(
+            let found = try reader.slots(
                 ["mean", "last", "max"].map { SummaryColumn(function: $0, fields: names) },
                 where: conditions, seconds: 86_400)
+            for rows in found { ofValues[Name(rows.participant)] = rows }
         }
-        return slots.enumerated().map { index, rows in
-            let days = reader.days(of: rows)
-            let byDay = ofValues.isEmpty ? [] : reader.days(of: ofValues[index])
+        return slots.map { rows in
+            let byDay = ofValues[Name(rows.participant)].map { reader.days(of: $0) }
+            let days = reader.days(of: rows).enumerated()
             return ParticipantSummaries(
                 participant: rows.participant,
-                summaries: days.enumerated().map { number, day in
+                summaries: days.map { number, day in
                     let vital =
-                        byDay.isEmpty
-                        ? VitalSign(day.values(0).map(\.value)) : VitalSign(ofDay: byDay[number])
+                        switch request.basis {
+                        case .values: byDay.map { VitalSign(ofDay: $0[number]) } ?? VitalSign([])
+                        case .slots: VitalSign(day.values(0).map(\.value))
+                        }
                     return build(day, vital, quality != nil)
                 })
         }

@@ -63,10 +63,16 @@ struct LineSeriesTests {
             try batch.add(
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: .min),
                 fields: [name(): .string(name())])
-            let row = batch.rows[0]
-            let line = LineText.point(row, 0..<Int(row.cellEnd), of: batch)
+            let fields = ["measurement", "tags", "id_participant"].randomElement(using: &random)!
+            try batch.add(
+                experiment: experiment, tags: tags, time: Timestamp(nanoseconds: .min),
+                fields: [fields: .string("other"), name(): .string(name())])
+            let row = batch.rows[Int(seed % 2)]
+            let start = seed % 2 == 0 ? 0 : Int(batch.rows[0].cellEnd)
+            let line = LineText.point(row, start..<Int(row.cellEnd), of: batch)
             let found = try #require(LineSeries(Array(line.utf8)), "seed \(seed): \(line)")
             #expect(found.experiment == experiment, "seed \(seed): \(line)")
+            #expect(found.tags.count == tags.count, "seed \(seed): \(line)")
             for (tag, value) in tags {
                 #expect(
                     found.tags.contains { $0.name == tag && $0.value == value },

@@ -189,6 +189,7 @@ extension ParsedPoint {
     @Test func `delimiters are seen in the header, preambles passed over`() throws {
         let lines = ["dev a=\"x,y\",b=1 1"]
         #expect(try read("time;a;b\n1;x,y;1\n").lines == lines)
+        #expect(try read("\r\ntime;a;b\r\n1;x,y;1\r\n").lines == lines)
         #expect(try read("time\ta\tb\n1\tx,y\t1\n", name: "t.tsv").lines == lines)
         #expect(
             try read("Device: \"X\nUnit, C\n\ntime;a;b\n1;x,y;1\n") {

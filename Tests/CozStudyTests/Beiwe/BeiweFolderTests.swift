@@ -44,6 +44,41 @@ struct BeiweFolderTests {
         #expect(try participants(export, "gps") == ["first", "second"])
     }
 
+    @Test func `patients are told apart by the bytes of their names`() throws {
+        // One character, composed and decomposed.
+        let names = ["\u{E9}", "e\u{301}"]
+        let export = try BeiweExport(["x/gps/a.csv": Self.gps])
+        for name in names { try export.write(Self.gps, "\(name)1/gps/a.csv") }
+        #expect(try export.load().points == 3)
+        #expect(
+            try export.ask("SELECT latitude FROM gps WHERE time > 1444362737000000000") == [])
+    }
+
+    @Test func `rows of one time stay apart if a batch ends with the file`() throws {
+        let export = try BeiweExport()
+        let header = "timestamp,UTC time,launchId,memory,battery,event,msg,d1,d2,d3,d4\n"
+        let time = 1_639_530_000_000
+        // The size at which a batch is full with the last block of the file.
+        let size = 257 << 17
+        var text = Data(header.utf8)
+        var count = 0
+        while text.count < size {
+            let start = "\(time + count * 100),,L,,,ev,"
+            let left = size - text.count - start.utf8.count - 5
+            let length = left < 8_200 ? left : 4_000
+            text.append(contentsOf: (start + String(repeating: "x", count: length)).utf8)
+            text.append(contentsOf: ",,,,\n".utf8)
+            count += 1
+        }
+        #expect(text.count == size)
+        try export.write(text, "p1/ios_log/2021-12-15 01_00_00+00_00.csv")
+        let more = (0..<5).map { "\(time + $0 * 100),,L,,,other,second,,,,\n" }.joined()
+        try export.write(header + more, "p1/ios_log/2021-12-15 01_00_00+00_00_2.csv")
+        try export.load()
+        #expect(
+            try export.ask("SELECT count(event) FROM ios_log").joined().contains("\(count + 5)"))
+    }
+
     @Test func `a patient's folder, a stream's folder and a file can be named themselves`() throws {
         let patient = BeiweExport.patient
         let name = "\(patient)/gps/2015-10-09 03_00_00.csv"

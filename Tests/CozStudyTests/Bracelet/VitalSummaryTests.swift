@@ -25,6 +25,24 @@ struct VitalSummaryTests {
         #expect(answers[1999].summaries[0].stepCount == 9)
     }
 
+    @Test func `who has only a quality has no values, and nobody else's`() throws {
+        var study = try BraceletStudy()
+        for (name, rate) in [("p1", nil), ("p2", 60.0), ("p3", 150), ("p4", nil)] {
+            var fields: [String: FieldValue] = ["resp_q": .integer(4)]
+            if let rate { fields["respiration_rate"] = .float(rate) }
+            try study.add("2022-02-01T00:01:00Z", of: name, fields)
+        }
+        try study.write()
+        for basis in SummaryRequest.Basis.allCases {
+            let answers = try study.summaries("2022-02-01") {
+                $0.participants = []
+                $0.basis = basis
+            }.breath()
+            #expect(answers.map(\.participant) == ["p1", "p2", "p3", "p4"])
+            #expect(answers.map { $0.summaries[0].maxDayBreath } == [0, 60, 150, 0])
+        }
+    }
+
     @Test func `breath has the quality of each slot`() throws {
         var study = try BraceletStudy()
         // Slots of the documentation's example, in halves that differ by two.

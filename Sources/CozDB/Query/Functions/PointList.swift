@@ -42,7 +42,10 @@ struct PointCollector {
 
     /// The approximate size in memory.
     var sizeBytes: Int {
-        auxiliary.reduce(times.count * 8 + values.sizeBytes) { $0 + $1.sizeBytes }
+        // There may be many groups of few points and many columns.
+        auxiliary.reduce(times.count * 8 + values.sizeBytes) {
+            $0 + $1.sizeBytes + MemoryLayout<VectorBuilder>.stride
+        }
     }
 
     /// A collector with the same types and range but no points.

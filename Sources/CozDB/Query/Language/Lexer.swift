@@ -180,7 +180,11 @@ struct Lexer {
             while self[end].isWord { end += 1 }
             name = String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
         }
-        let token = parameters[name]?.token ?? .parameter(name)
+        // Names are bytes, also where Swift holds two texts to be equal.
+        let index = parameters.index(forKey: name)
+        let parameter = index.map { parameters[$0] }
+        let isSame = parameter?.key.utf8.elementsEqual(name.utf8) ?? false
+        let token = (isSame ? parameter?.value.token : nil) ?? .parameter(name)
         return Lexeme(token: token, start: start, end: end)
     }
 
