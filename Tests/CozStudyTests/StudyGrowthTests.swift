@@ -70,6 +70,30 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test(arguments: ["1630454400000,,1\n1630458000000,,2\n", "1630458000000,,2\n"])
+    func `small files of a phone that share hours`(rows: String) throws {
+        var options = ImportOptions()
+        options.format = .beiwe(BeiweOptions())
+        let growth = try Growth(from: 50) { size in
+            for number in 0..<size {
+                // Every second file has another hour.
+                let text = number % 2 == 0 ? rows : "1630461600000,,3\n"
+                let path = "\(folder.path)/\(size)/p/ios_log"
+                try FileManager.default.createDirectory(
+                    atPath: path, withIntermediateDirectories: true)
+                try Data(
+                    ("timestamp,UTC time,launchId,memory,battery,event,msg,d1,d2,d3,d4\n"
+                        + text.replacing("\n", with: ",,,,,,\n")).utf8
+                )
+                .write(to: URL(fileURLWithPath: "\(path)/\(number).csv"))
+            }
+            return "\(folder.path)/\(size)"
+        } _: { path in
+            _ = try importFiles([path], options: options) { _ in WriteReport() }
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test func `the refused members of a payload with as many tags`() throws {
         var options = ImportOptions()
         options.format = .cozieJSON()

@@ -21,6 +21,9 @@ struct RowOrdinalIndex {
     private var counts: [Int64: Int] = [:]
     private var ordinals: [Key: Int] = [:]
 
+    /// The number of rows.
+    var count: Int { ordinals.count }
+
     /// Returns the ordinal of an equal row, or the next free one.
     mutating func ordinal(_ milliseconds: Int64, _ identity: UInt64) -> Int {
         let key = Key(milliseconds: milliseconds, identity: identity)
@@ -43,8 +46,11 @@ struct RowOrdinals {
     private var filesByHour: [Int64: [String]] = [:]
     /// The indexes of input that cannot be read again.
     private var lasting: [Int64: RowOrdinalIndex] = [:]
-    /// The hour indexed last, for further files of that hour.
-    private var lastHourIndex: (hour: Int64, index: RowOrdinalIndex)?
+    /// The indexes of hours for further files of these hours, and the number of their rows.
+    private var kept: [Int64: RowOrdinalIndex] = [:]
+    private var keptCount = 0
+    /// With more rows, only one hour of the last file is kept.
+    private static let keptCountMax = 1_000_000
 
     // State of the current file:
     private var path = ""
@@ -80,13 +86,25 @@ struct RowOrdinals {
     /// Records the hours of a file that was read to its end.
     mutating func end() {
         for hour in hours where canReopen { filesByHour[hour, default: []].append(path) }
-        if !canReopen { lasting.merge(indexes) { $1 } }
-        if canReopen, let hour = indexes.keys.max() {
-            lastHourIndex = indexes[hour].map { (hour, $0) }
-        } else if let hour = lastHourIndex?.hour, hours.contains(hour) {
-            lastHourIndex = nil
+        for hour in hours { _ = takeKept(hour) }
+        if canReopen {
+            kept.merge(indexes) { $1 }
+            keptCount += indexes.values.reduce(0) { $0 + $1.count }
+            if keptCount > RowOrdinals.keptCountMax {
+                kept = kept.filter { $0.key == indexes.keys.max() }
+                keptCount = kept.values.reduce(0) { $0 + $1.count }
+            }
+        } else {
+            lasting.merge(indexes) { $1 }
         }
         indexes = [:]
+    }
+
+    /// Moves an index out instead of copying it, because many small files may share an hour.
+    private mutating func takeKept(_ hour: Int64) -> RowOrdinalIndex? {
+        let index = kept.removeValue(forKey: hour)
+        keptCount -= index?.count ?? 0
+        return index
     }
 
     /// Returns the ordinal of a row that `TimedRows.add` stopped at, from 0. Also sets the limit at
@@ -138,17 +156,15 @@ struct RowOrdinals {
     private mutating func index(
         _ hour: Int64, _ others: [String], _ line: Int?, _ replay: Replay
     ) throws(DatabaseError) -> RowOrdinalIndex {
-        if line == nil, let known = lastHourIndex, known.hour == hour {
-            // Move instead of copying, because many small files may share an hour.
-            lastHourIndex = nil
-            return known.index
-        }
-        var index = lasting[hour] ?? RowOrdinalIndex()
+        let known = takeKept(hour)
+        var index = known ?? lasting[hour] ?? RowOrdinalIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
             guard RowOrdinals.hour(of: milliseconds) == hour else { return }
             _ = index.ordinal(milliseconds, identity)
         }
-        for other in others { try replay(other, nil, add) }
+        if known == nil {
+            for other in others { try replay(other, nil, add) }
+        }
         if let line { try replay(path, line, add) }
         return index
     }
