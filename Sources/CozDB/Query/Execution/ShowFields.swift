@@ -1,4 +1,4 @@
-// SHOW FIELDS: the number of values of each field and the times of the first and last one. RowBatch
+// SHOW FIELDS: the number of values of each field and the times of the first and last one. Block
 // directories and statistics provide the answer. Values are read only at the ends of the time
 // range, where sources overlap, and if attributes decide which rows count.
 

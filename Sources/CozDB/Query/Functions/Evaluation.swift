@@ -274,9 +274,6 @@ extension Evaluation {
 }
 
 extension ResultVector {
-    /// A vector without rows.
-    static let nothing = ResultVector(type: nil)
-
     static func constant(_ value: FieldValue?, count: Int) -> ResultVector {
         guard let value else {
             return ResultVector(
