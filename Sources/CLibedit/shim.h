@@ -40,6 +40,11 @@ static inline int cozEditSetTerminalMode(EditLine *editor, int isEditing) {
     return el_set(editor, EL_PREP_TERM, isEditing);
 }
 
+// Sets a value of the terminal's description, for example its columns ("co").
+static inline int cozEditSetTerminalValue(EditLine *editor, const char *name, const char *value) {
+    return el_set(editor, EL_SETTC, name, value, (char *)0);
+}
+
 static inline int cozEditRefresh(EditLine *editor) {
     return el_set(editor, EL_REFRESH);
 }

@@ -7,6 +7,8 @@ enum LineInput: Equatable {
     ///
     /// - Parameter wasEmpty: Whether the line was empty.
     case interrupted(wasEmpty: Bool)
+    /// A line with more characters than a line may have; it is dropped.
+    case tooLong
     /// Ctrl-D, or the terminal was closed.
     case end
 }

@@ -77,6 +77,13 @@ final class Prompt {
             case .interrupted(let wasEmpty):
                 if wasEmpty, input.lines.isEmpty { say("Press Ctrl-D or type \\quit to leave.\n") }
                 input.clear()
+            case .tooLong:
+                input.clear()
+                DatabaseError(
+                    .usage,
+                    "the line has more than \(TerminalEditor.characterCountMax) characters; type "
+                        + "the statement in several lines, or use --file"
+                ).report()
             case .line(let line):
                 switch input.take(line) {
                 case .more, .nothing: break

@@ -15,9 +15,18 @@ final class TerminalEditor: LineReader {
     private let complete: (CompletionRequest) -> Completion
     /// The prompt, for libedit's callback, which runs whenever it draws the line.
     private var prompt: UnsafeMutablePointer<CChar>?
+    private var startPrompt = ""
     private var earlier = ""
     /// The event that ended the current line, unless it ended normally.
     private var stop: LineInput?
+    /// The columns that libedit draws for; nil when it begins a line, because it then looks for the
+    /// terminal's size itself. It shows the prompt when it has got its own.
+    private var columns: Int?
+
+    /// The characters that a line may have.
+    static let characterCountMax = 16_384
+    /// The most columns that libedit draws a character in, if it is a control character.
+    private static let characterColumnsMax = 8
 
     /// Takes over the terminal of standard input and output.
     ///
@@ -65,10 +74,11 @@ final class TerminalEditor: LineReader {
     }
 
     func line(prompt: String, after earlier: String) -> LineInput {
-        unsafe free(self.prompt)
-        unsafe self.prompt = strdup(prompt)
+        use(prompt: "")
         self.earlier = earlier
         stop = nil
+        columns = nil
+        startPrompt = prompt
         Signals.clearInterrupt()
         EditingSignals.begin()
         defer { EditingSignals.end() }
@@ -86,6 +96,11 @@ final class TerminalEditor: LineReader {
         return .line(line)
     }
 
+    private func use(prompt text: String) {
+        unsafe free(prompt)
+        unsafe prompt = strdup(text)
+    }
+
     func remember(_ line: String) {
         // Sound: the string lives through the call, and libedit copies it.
         unsafe cozHistoryAdd(history, line)
@@ -101,10 +116,31 @@ final class TerminalEditor: LineReader {
         return unsafe Unmanaged<TerminalEditor>.fromOpaque(pointer).takeUnretainedValue()
     }
 
+    /// Sets the size that libedit draws for. Returns whether it has changed.
+    ///
+    /// libedit writes outside of its memory if a line has more rows than the terminal (type it,
+    /// then Home, End and more). So it gets enough rows for any line, whatever the terminal has.
+    @discardableResult
+    private func setSize() -> Bool {
+        let now = Terminal.columns(STDOUT_FILENO) ?? 80
+        guard now != columns else { return false }
+        columns = now
+        let cells = TerminalEditor.characterCountMax * TerminalEditor.characterColumnsMax
+        // Sound: libedit copies the strings.
+        unsafe cozEditSetTerminalValue(editor, "li", "\(cells / max(2, now) + 8)")
+        unsafe cozEditSetTerminalValue(editor, "co", "\(now)")
+        return true
+    }
+
     /// Reads the next typed character. Returns 1 and the character, 0 at the end, or -1 after
     /// Ctrl-C. libedit's own function would keep reading after the first Ctrl-C.
     private func read(into character: inout wchar_t) -> Int32 {
         var decoder = UTF8Decoder()
+        if columns == nil {
+            setSize()
+            use(prompt: startPrompt)
+            unsafe cozEditRefresh(editor)
+        }
         while true {
             EditingSignals.waitForKey()
             if Signals.isInterrupted {
@@ -113,11 +149,16 @@ final class TerminalEditor: LineReader {
                 return -1
             }
             if handleSignals() { continue }
+            if stop == nil, isTooLong { stop = .tooLong }
             var byte: UInt8 = 0
             // Sound: reads one byte into a one-byte variable.
             let count = unsafe Glibc.read(STDIN_FILENO, &byte, 1)
             if count == 1 {
                 guard let scalar = decoder.take(byte) else { continue }
+                if stop == .tooLong {
+                    if scalar == "\r" || scalar == "\n" { return -1 }
+                    continue
+                }
                 character = wchar_t(scalar.value)
                 return 1
             }
@@ -132,13 +173,26 @@ final class TerminalEditor: LineReader {
     private func handleSignals() -> Bool {
         // Sound: `editor` is the editor whose callback this is.
         let wasResized = EditingSignals.takeResize()
-        if wasResized { unsafe el_resize(editor) }
+        if wasResized, setSize() {
+            // libedit keeps its cursor, which may now lie outside of its rows and columns. A
+            // refresh draws the line anew from the first column.
+            TerminalEditor.show("\r\u{1B}[J")
+            unsafe cozEditRefresh(editor)
+        }
         guard EditingSignals.takeSuspend() else { return wasResized }
         unsafe cozEditSetTerminalMode(editor, 0)
         EditingSignals.suspend()
         unsafe cozEditSetTerminalMode(editor, 1)
         unsafe cozEditRefresh(editor)
         return true
+    }
+
+    private var isTooLong: Bool {
+        // Sound: libedit's pointers into one buffer, in this order, valid until the next change.
+        guard let info = unsafe el_wline(editor)?.pointee, let start = unsafe info.buffer,
+            let end = unsafe info.lastchar
+        else { return false }
+        return unsafe end - start > TerminalEditor.characterCountMax
     }
 
     /// The line typed so far, before and after the cursor.

@@ -72,6 +72,48 @@ internal import Testing
         try leave(later)
     }
 
+    // libedit would write outside of its memory.
+    @Test func `a line may be longer than the window`() throws {
+        let terminal = try prompt(["--no-history"])
+        _ = try #require(terminal.wait(for: Self.ready))
+        let list = (0..<400).map { "field\($0)" }.joined(separator: ", ")
+        // Home, End, and on.
+        try terminal.type("SELECT \(list)\u{1}\u{5}, \(list), ts_heart_rate FROM demo\r")
+        _ = try #require(terminal.wait(for: "there is no field"), "\(terminal.text.suffix(400))")
+        try leave(terminal)
+    }
+
+    @Test func `the window may change while a line is typed`() throws {
+        let terminal = try prompt(["--no-history"])
+        _ = try #require(terminal.wait(for: Self.ready))
+        for columns in [100, 20, 7, 1, 150, 30, 10, 80] {
+            terminal.resize(rows: columns == 7 ? 1 : 5, columns: UInt16(columns))
+            // The end of what is typed, which no row cuts, is what comes back.
+            try terminal.type("SELECT aaaa, bbbb, cccc, dddd, eeee FROM \(columns) ;")
+            _ = terminal.wait(for: ";")
+        }
+        terminal.resize(rows: 24, columns: 100)
+        try terminal.type("\u{15}SELECT count(ts_heart_rate) FROM demo\r")
+        _ = try #require(terminal.wait(for: "-----"), "\(terminal.text.suffix(400))")
+        try leave(terminal)
+    }
+
+    @Test func `a line that is too long is refused as a whole`() throws {
+        let terminal = try prompt(["--no-history"])
+        _ = try #require(terminal.wait(for: Self.ready))
+        for _ in 0..<10 {
+            try terminal.type(String(repeating: "DROP ", count: 400))
+            usleep(50_000)
+        }
+        try terminal.type("MEASUREMENT demo\r")
+        let answer = try #require(terminal.wait(for: "--file"), "\(terminal.text.suffix(400))")
+        #expect(answer.contains("more than 16384 characters"))
+        _ = try #require(terminal.wait(for: Self.ready))
+        try terminal.type("SELECT count(ts_heart_rate) FROM demo\r")
+        _ = try #require(terminal.wait(for: "-----"))
+        try leave(terminal)
+    }
+
     @Test func `names and text are UTF-8 whatever the locale says`() throws {
         let terminal = try prompt(["--no-history"])
         _ = try #require(terminal.wait(for: Self.ready))

@@ -54,6 +54,13 @@ final class PseudoTerminal {
         try master.write(contentsOf: Data(keys.utf8))
     }
 
+    /// Gives the window another size, as dragging its corner does.
+    func resize(rows: UInt16, columns: UInt16) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        // The call reads the size.
+        _ = unsafe ioctl(master.fileDescriptor, UInt(TIOCSWINSZ), &size)
+    }
+
     /// Waits until the program has written a text, and counts what was written before it as read.
     ///
     /// - Returns: what was written since the last call, or nil where the text does not come.

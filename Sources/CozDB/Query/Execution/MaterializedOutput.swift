@@ -49,10 +49,12 @@ final class MaterializedOutput: SeriesOutput {
     func endSeries() throws(DatabaseError) {
         sizeBytes += heldBytes
         var times = rows.times
-        var columns = rows.vectors(plan.columns.count)
+        var columns = rows.takeVectors(plan.columns.count)
         if !plan.isAscending {
             times.reverse()
-            columns = columns.map { $0.type == nil ? $0 : $0.reversed }
+            for index in columns.indices where columns[index].type != nil {
+                columns[index] = columns[index].reversed
+            }
         }
         series.append(MaterializedSeries(name: name, tags: tags, times: times, columns: columns))
     }

@@ -2,7 +2,7 @@
 
 /// A batch of rows with the columns of a plan.
 struct RowBatch {
-    let times: [Int64]
+    private(set) var times: [Int64]
     var references: RowColumns
     /// One vector for each dimension whose value differs from row to row.
     var dimensions: [ResultVector] = []
@@ -20,12 +20,19 @@ struct RowBatch {
 
     var count: Int { times.count }
 
-    /// Returns the rows at these indexes, in this order.
-    func filtered(_ rows: [Int]) -> RowBatch {
+    /// Keeps the rows at these indexes, in this order.
+    mutating func keep(_ rows: [Int]) {
+        times = rows.map { times[$0] }
+        references.keep(rows)
         // Shared by all dimensions without a value, which have no type.
         let nothing = ResultVector.constant(nil, count: rows.count)
-        return RowBatch(
-            times: rows.map { times[$0] }, references: references.filtered(rows),
-            dimensions: dimensions.map { $0.type == nil ? nothing : $0.filtered(rows) })
+        dimensions = dimensions.map { $0.type == nil ? nothing : $0.filtered(rows) }
+    }
+
+    /// Returns the rows at these indexes, in this order.
+    func filtered(_ rows: [Int]) -> RowBatch {
+        var result = self
+        result.keep(rows)
+        return result
     }
 }

@@ -535,7 +535,7 @@ struct RowBatchReader {
             mask = isThere
         }
         guard let mask, mask.contains(false) else { return }
-        batch = batch.filtered(mask.indices.filter { mask[$0] })
+        batch.keep(mask.indices.filter { mask[$0] })
     }
 }
 

@@ -51,13 +51,13 @@ extension Executor {
             }
         }
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
-            let times = met.groups[place].times
+            let (times, sizeBytes) = (met.groups[place].times, met.groups[place].sizeBytes)
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
-                times: order.map { times[$0] },
-                met.groups[place].references(order))
+                times: order.map { times[$0] }, met.groups[place].takeReferences(order))
             try writer.finish()
+            try met.share.grow(-sizeBytes)
         }
     }
 

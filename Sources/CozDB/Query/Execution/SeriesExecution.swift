@@ -21,8 +21,11 @@ struct SeriesExecution {
         }
         var batch = try main(own.map(\.function), windows.map(\.window))
         try share.grow(functions.count * 9 * batch.count)
+        let historyShare = MemoryReservation(context.memory)
+        defer { withExtendedLifetime(historyShare) {} }
         let history =
-            own.isEmpty || batch.count == 0 ? RowBatch() : try history(own.map(\.function))
+            own.isEmpty || batch.count == 0
+            ? RowBatch() : try history(own.map(\.function), historyShare)
         for (index, function) in own {
             batch.references[index] = values(of: function, history, batch)
             try context.checkCancelled()
@@ -74,7 +77,7 @@ struct SeriesExecution {
             if isLast(batch) { break }
         }
         return RowBatch(
-            times: rows.times, references: rows.references(),
+            times: rows.times, references: rows.takeReferences(),
             dimensions: dimensions.map { $0.finished() })
     }
 
@@ -90,14 +93,16 @@ struct SeriesExecution {
             if let anchor, !anchor[row] { return false }
             return votes.isEmpty || votes.contains { $0[row] }
         }
-        if kept.count < batch.count { batch = batch.filtered(kept) }
+        if kept.count < batch.count { batch.keep(kept) }
     }
 
     // MARK: Rows before the range
 
     /// Returns the rows before the range that determine the functions' values at its start. Reads
     /// backwards and only the columns that the functions and the condition need.
-    private func history(_ own: [SeriesFunction]) throws(DatabaseError) -> RowBatch {
+    private func history(
+        _ own: [SeriesFunction], _ share: MemoryReservation
+    ) throws(DatabaseError) -> RowBatch {
         guard input.isStored, plan.range.lower > TimeRange.all.lower else { return RowBatch() }
         let driving = Set(own.flatMap(\.arguments))
         var needed = driving
@@ -107,7 +112,7 @@ struct SeriesExecution {
             in: TimeRange(lower: TimeRange.all.lower, upper: plan.range.lower), descending: true,
             batchRows: SeriesExecution.historyBatchRows, context: context)
         var searches = own.map { HistorySearch($0) }
-        let batch = try collected(&reader, MemoryReservation(context.memory)) { batch in
+        let batch = try collected(&reader, share) { batch in
             for index in searches.indices { searches[index].look(at: batch) }
             return searches.allSatisfy(\.isDone)
         }

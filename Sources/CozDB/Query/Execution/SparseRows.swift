@@ -9,8 +9,15 @@ struct SparseRows {
     /// The place of each column in that list. Unused until the second call of `add`, because most
     /// series of a subquery arrive at once.
     private var places: [Int: Int] = [:]
-    /// The approximate memory of times and columns.
-    private(set) var sizeBytes = 0
+    /// The approximate memory of the columns' strings.
+    private var textSizeBytes = 0
+
+    /// The approximate memory of times and columns, with the nulls that fill each column up.
+    var sizeBytes: Int {
+        let column =
+            2 * MemoryLayout<VectorBuilder>.stride + VectorBuilder.rowSizeBytes * times.count
+        return times.count * 8 + columns.count * column + textSizeBytes
+    }
 
     /// Adds rows.
     ///
@@ -29,16 +36,14 @@ struct SparseRows {
             let place = isFirst ? columns.count : places[index] ?? columns.count
             if place == columns.count {
                 columns.append((index, VectorBuilder(type: type(index))))
-                sizeBytes += 2 * MemoryLayout<VectorBuilder>.stride
                 if !isFirst { places[index] = place }
             }
-            sizeBytes -= columns[place].builder.sizeBytes
+            textSizeBytes -= columns[place].builder.textSizeBytes
             columns[place].builder.appendNulls(upTo: self.times.count)
             columns[place].builder.append(vector)
-            sizeBytes += columns[place].builder.sizeBytes
+            textSizeBytes += columns[place].builder.textSizeBytes
         }
         self.times += times
-        sizeBytes += times.count * 8
     }
 
     /// Adds rows with the references of a plan.
@@ -46,25 +51,28 @@ struct SparseRows {
         add(rows.times, rows.references.present) { plan.references[$0].type }
     }
 
-    /// Returns the columns with a value.
+    /// Returns the columns with a value, and removes all rows. Frees each column before it makes
+    /// the next.
     ///
     /// - Parameter order: the rows in their new order; nil keeps the order.
-    mutating func references(_ order: [Int]? = nil) -> RowColumns {
+    mutating func takeReferences(_ order: [Int]? = nil) -> RowColumns {
         var result = RowColumns(count: order?.count ?? times.count)
         for place in columns.indices.sorted(by: { columns[$0].index < columns[$1].index }) {
             columns[place].builder.appendNulls(upTo: times.count)
             let vector = columns[place].builder.finished()
+            columns[place].builder = VectorBuilder(type: nil)
             result[columns[place].index] = order.map { vector.filtered($0) } ?? vector
         }
+        self = SparseRows()
         return result
     }
 
-    /// Returns all columns. Those without a value have no type and share their memory.
-    mutating func vectors(_ count: Int) -> [ResultVector] {
+    /// Returns all columns, and removes all rows. Columns without a value have no type and share
+    /// their memory.
+    mutating func takeVectors(_ count: Int) -> [ResultVector] {
         var vectors = [ResultVector](
             repeating: .constant(nil, count: times.count), count: count)
-        let references = references()
-        for (index, vector) in references.present { vectors[index] = vector }
+        for (index, vector) in takeReferences().present { vectors[index] = vector }
         return vectors
     }
 }

@@ -120,6 +120,8 @@ struct WindowedRows {
         }
         var references = RowColumns(count: times.count)
         for index in builders.indices where builders[index].sizeBytes > 0 {
+            let missing = times.count - builders[index].count
+            try share.grow(missing * VectorBuilder.rowSizeBytes)
             builders[index].appendNulls(upTo: times.count)
             references[index] = builders[index].finished()
         }

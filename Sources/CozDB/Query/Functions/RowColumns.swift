@@ -4,7 +4,7 @@
 /// thousands of columns, the rows of one series have few.
 struct RowColumns {
     /// The number of rows.
-    let count: Int
+    private(set) var count: Int
     /// The references that have a column, ascending.
     private(set) var references: [Int] = []
     private var vectors: [ResultVector] = []
@@ -59,4 +59,11 @@ struct RowColumns {
 
     /// Returns the rows at these indexes, in this order.
     func filtered(_ rows: [Int]) -> RowColumns { map(count: rows.count) { $0.filtered(rows) } }
+
+    /// Keeps the rows at these indexes, in this order. Frees each column before it makes the next.
+    mutating func keep(_ rows: [Int]) {
+        count = rows.count
+        for index in vectors.indices { vectors[index] = vectors[index].filtered(rows) }
+        for index in calls.indices { calls[index] = calls[index].filtered(rows) }
+    }
 }

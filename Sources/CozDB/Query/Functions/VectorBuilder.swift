@@ -22,7 +22,10 @@ struct VectorBuilder {
 
     var count: Int { isPresent.count }
 
-    var sizeBytes: Int { count * 9 + texts.heapSizeBytes + texts.count * 24 + lastCodes.count * 8 }
+    /// The memory of a value without its string.
+    static let rowSizeBytes = 9
+    var sizeBytes: Int { count * VectorBuilder.rowSizeBytes + textSizeBytes }
+    var textSizeBytes: Int { texts.heapSizeBytes + texts.count * 24 + lastCodes.count * 8 }
 
     mutating func reserve(_ count: Int) {
         bits.reserveCapacity(count)

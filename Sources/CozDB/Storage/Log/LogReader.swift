@@ -12,6 +12,8 @@ struct LogReader {
         case torn(discardedBytes: Int)
     }
 
+    private typealias Frame = (header: FrameHeader, payload: [UInt8])
+
     let identity: LogIdentity
     private(set) var end = End.clean
     /// Where the last whole frame ends.
@@ -78,18 +80,15 @@ struct LogReader {
     mutating func next() throws(DatabaseError) -> (firstSequence: UInt64, commits: [[UInt8]])? {
         let offset = validSizeBytes
         guard offset < sizeBytes else { return nil }
-        guard let frame = try frame(at: offset), frame.header.firstSequence == nextSequence else {
-            try classifyEnd(at: offset)
-            return nil
+        var (found, fault) = try content(at: offset)
+        if found == nil, let later = try classifyEnd(at: offset, because: fault) {
+            // A writer may have added both frames while this reader was between them. A sync
+            // covered the first before the later one was written, so what is read now counts.
+            window = []
+            (found, fault) = try content(at: offset)
+            if found == nil { throw lost(at: offset, because: fault, followedBy: later) }
         }
-        let commits: [[UInt8]]
-        do throws(FormatError) {
-            let payload = try LogReader.expanded(frame.payload, frame.header)
-            commits = try LogReader.split(payload, count: frame.header.commitCount)
-        } catch {
-            try classifyEnd(at: offset, because: error)
-            return nil
-        }
+        guard let (frame, commits) = found else { return nil }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
         let payloadEnd = offset + LogFormat.frameHeaderSizeBytes + frame.payload.count
         if strayOffset == nil, payloadEnd < validSizeBytes {
@@ -127,18 +126,36 @@ struct LogReader {
             offset: LogFormat.headerSizeBytes)
     }
 
+    /// The next frame and its commits; nil, and what is wrong with a frame whose checksum is right,
+    /// if there is no good one here.
+    private mutating func content(
+        at offset: Int
+    ) throws(DatabaseError) -> (found: (frame: Frame, commits: [[UInt8]])?, fault: FormatError?) {
+        guard let frame = try frame(at: offset), frame.header.firstSequence == nextSequence else {
+            return (nil, nil)
+        }
+        do throws(FormatError) {
+            let payload = try LogReader.expanded(frame.payload, frame.header)
+            let commits = try LogReader.split(payload, count: frame.header.commitCount)
+            return ((frame, commits), nil)
+        } catch {
+            return (nil, error)
+        }
+    }
+
     /// Decides whether a place without a good frame is the end, a torn tail or damage.
     ///
-    /// - Parameter error: what is wrong with a frame whose checksum is right.
+    /// - Parameter fault: what is wrong with a frame whose checksum is right.
+    /// - Returns: the later frame that was written when this place was durable; nil for an end.
+    /// - Throws: `damaged` if the log is sealed.
     private mutating func classifyEnd(
-        at offset: Int, because error: FormatError? = nil
-    ) throws(DatabaseError) {
-        let reason = error.map { " (\($0.message))" } ?? ""
+        at offset: Int, because fault: FormatError?
+    ) throws(DatabaseError) -> (offset: Int, header: FrameHeader)? {
         if isSealed {
-            let fault = error == nil ? "does not match its checksum" : "is damaged" + reason
+            let text = fault.map { "is damaged (\($0.message))" } ?? "does not match its checksum"
             throw DatabaseError(
                 .damaged,
-                "this frame \(fault); commits from sequence \(nextSequence) on "
+                "this frame \(text); commits from sequence \(nextSequence) on "
                     + "cannot be read", file: file.path, offset: offset)
         }
         var hasBytes = false
@@ -154,16 +171,23 @@ struct LogReader {
             if header.contains(where: { $0 != 0 }), let frame = try frame(at: place),
                 frame.header.durableSizeBytes > offset
             {
-                throw DatabaseError(
-                    .damaged,
-                    "this frame is damaged\(reason), and intact ones follow at offset \(place); "
-                        + "commits \(nextSequence) to \(frame.header.firstSequence &- 1) cannot be "
-                        + "read",
-                    file: file.path, offset: offset)
+                return (place, frame.header)
             }
             place += LogFormat.alignment
         }
         end = hasBytes ? .torn(discardedBytes: sizeBytes - offset) : .clean
+        return nil
+    }
+
+    private func lost(
+        at offset: Int, because fault: FormatError?, followedBy later: (Int, header: FrameHeader)
+    ) -> DatabaseError {
+        let reason = fault.map { " (\($0.message))" } ?? ""
+        return DatabaseError(
+            .damaged,
+            "this frame is damaged\(reason), and intact ones follow at offset \(later.0); "
+                + "commits \(nextSequence) to \(later.header.firstSequence &- 1) cannot be read",
+            file: file.path, offset: offset)
     }
 
     /// Whether only zeros follow here. No frame begins in them, since a frame begins with a size
@@ -178,9 +202,7 @@ struct LogReader {
         return window.span.extracting(start..<(start + count)).equals(LogReader.zeros.span)
     }
 
-    private mutating func frame(
-        at offset: Int
-    ) throws(DatabaseError) -> (header: FrameHeader, payload: [UInt8])? {
+    private mutating func frame(at offset: Int) throws(DatabaseError) -> Frame? {
         try load(offset, count: LogFormat.frameHeaderSizeBytes)
         let headerBytes = bytes(at: offset, count: LogFormat.frameHeaderSizeBytes)
         guard

@@ -350,6 +350,39 @@ struct SubqueryMemoryTests {
         #expect(found < 8 << 20)
     }
 
+    @Test(arguments: [
+        "SELECT previous(g), * FROM m",
+        "SELECT * FROM (SELECT previous(g), * FROM m)",
+        "SELECT * FROM (SELECT * FROM m LIMIT 30000) ORDER BY time DESC",
+        "SELECT * FROM m GROUP BY dev ORDER BY time DESC",
+    ])
+    func `nulls of collected columns are counted`(_ statement: String) throws {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        var batch = WriteBatch()
+        let names = (0..<400).map { "f\($0)" }
+        for row in 0..<20_000 {
+            var fields: [String: FieldValue] = ["g": .float(1)]
+            if row == 0 { for name in names { fields[name] = .float(1) } }
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p", "dev": "a"],
+                time: Timestamp(nanoseconds: Int64(row)), fields: fields)
+        }
+        _ = try database.write(batch)
+        var query = QueryOptions(now: Timestamp(nanoseconds: 100_000))
+        query.limits = QueryLimits()
+        query.limits?.memorySizeBytesMax = 16 << 20
+        // All columns with their nulls take 72 MB.
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(statement, options: query)
+        }
+        #expect(error?.kind == .limitExceeded)
+        query.limits?.memorySizeBytesMax = 512 << 20
+        #expect(try database.query(statement, options: query).series.first?.times.count == 20_000)
+    }
+
     @Test func `what a subquery keeps of many series and columns is counted`() throws {
         let database = try QueryGrowthTests.database(.sparseSeriesInMemory, 1000)
         var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))

@@ -1,6 +1,7 @@
 // The write-ahead log: one test for each way in which a record can be broken.
 
 import CozTestSupport
+import Synchronization
 import Testing
 
 @testable import CozDB
@@ -73,6 +74,18 @@ struct LogTests {
         let outcome = try read()
         #expect(outcome.sequences == [10, 12, 14])
         #expect(outcome.end == .clean)
+    }
+
+    @Test func `a frame that a writer adds while its place is read is no damage`() throws {
+        let offsets = try write()
+        let file = GrowingFile(
+            try directory.open("00000005.wal", writable: false),
+            missing: offsets[1]..<offsets[2])
+        var reader = try LogReader(file, expecting: Self.identity, sealedSizeBytes: nil)
+        var sequences: [UInt64] = []
+        while let frame = try reader.next() { sequences.append(frame.firstSequence) }
+        #expect(sequences == [10, 12, 14])
+        #expect(reader.end == .clean)
     }
 
     @Test func `an empty log is clean`() throws {
@@ -288,4 +301,39 @@ struct LogTests {
         #expect(!group.hasRoom(for: LogFormat.groupSizeBytesMax - 99))
         #expect(LogFormat.commitSizeBytesMax + 10 <= LogFormat.payloadSizeBytesMax)
     }
+}
+
+/// A file that a writer makes longer: the first read of a range gives zeros.
+private final class GrowingFile: File {
+    let path: String
+    private let file: any File
+    private let missing: Range<Int>
+    private let wasRead = Atomic(false)
+
+    init(_ file: any File, missing: Range<Int>) {
+        path = file.path
+        (self.file, self.missing) = (file, missing)
+    }
+
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+    ) throws(FileError) -> Int {
+        let count = try unsafe file.read(into: buffer, at: offset)
+        guard missing.overlaps(offset..<(offset + count)) else { return count }
+        guard wasRead.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+        else { return count }
+        for place in missing.clamped(to: offset..<(offset + count)) {
+            unsafe buffer[place - offset] = 0
+        }
+        return count
+    }
+
+    func size() throws(FileError) -> Int { try file.size() }
+    func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+        try unsafe file.write(buffer, at: offset)
+    }
+    func allocate(size: Int) throws(FileError) { try file.allocate(size: size) }
+    func truncate(to size: Int) throws(FileError) { try file.truncate(to: size) }
+    func syncData() throws(FileError) { try file.syncData() }
+    func map(size: Int) throws(FileError) -> FileMapping { try file.map(size: size) }
 }
