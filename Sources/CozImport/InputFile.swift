@@ -36,6 +36,9 @@ public final class InputFile {
     private var headUsed = 0
     /// Decoded bytes that `peek` returned and `read` has not.
     private var peeked: [UInt8] = []
+    /// The error that `peek` met after those bytes.
+    private var peekError: DatabaseError?
+    private static let peekSizeBytes = 4096
     private var decoder: GzipDecoder?
     private var isStarted = false
     /// Thrown in place of the end of the file; nil if the file is complete.
@@ -152,6 +155,7 @@ public final class InputFile {
         head = []
         headUsed = 0
         peeked = []
+        peekError = nil
         decoder = nil
         isStarted = false
     }
@@ -171,15 +175,25 @@ public final class InputFile {
         return try InputFile(path: name)
     }
 
-    /// Returns the first decoded bytes: what one read returns, at most 4096. `read` returns them
-    /// again.
+    /// Returns the first 4096 decoded bytes, or all if the file has fewer. `read` returns them
+    /// again. Waits for a pipe that has not written as many.
     ///
-    /// - Throws: as `read`.
+    /// - Throws: as `read`, if there is no byte before the error.
     public func peek() throws(DatabaseError) -> [UInt8] {
         guard peeked.isEmpty else { return peeked }
         var buffer = PaddedBuffer()
-        unsafe try buffer.append(upTo: 4096) { (target) throws(DatabaseError) -> Int in
-            unsafe try readDecoded(into: target)
+        while buffer.count < InputFile.peekSizeBytes {
+            let before = buffer.count
+            do throws(DatabaseError) {
+                unsafe try buffer.append(upTo: InputFile.peekSizeBytes - before) {
+                    (target) throws(DatabaseError) -> Int in
+                    unsafe try readDecoded(into: target)
+                }
+            } catch {
+                if before == 0 { throw error }
+                peekError = error
+            }
+            if buffer.count == before { break }
         }
         peeked = buffer.bytes.copy(0..<buffer.count)
         return peeked
@@ -205,6 +219,7 @@ public final class InputFile {
             peeked.removeFirst(count)
             return count
         }
+        if let peekError { throw peekError }
         if !isStarted { try start() }
         if let decoder {
             do {

@@ -157,6 +157,19 @@ struct PayloadImportTests {
         #expect(keys.map(String.init).sorted() == expected.sorted())
     }
 
+    @Test func `a renamed trigger is the trigger`() throws {
+        let pushed = item.replacing(
+            "\"ts_heart_rate\":74", with: #""ts_heart_rate":74,"transmit_trigger":"push""#)
+        _ = try folder.write(pushed, to: "a.json")
+        let run = try cozdb("import --db d --rename transmit_trigger=tt --enrich a.json")
+        #expect(run.status == 0, "\(run)")
+        let answer = try cozdb(
+            "query --db d --format csv 'SELECT tt, ts_heart_rate_trigger FROM dev'")
+        #expect(answer.output.contains(",push,push\n"), "\(answer.output)")
+        let keys = try cozdb("query --db d --format csv 'SHOW FIELD KEYS'").output
+        #expect(!keys.contains("transmit_trigger"), "\(keys)")
+    }
+
     @Test func `faults of JSON name their place once`() throws {
         _ = try folder.write(item.replacing("74}", with: "74,}"), to: "a.json")
         let run = try cozdb("import --db d a.json")

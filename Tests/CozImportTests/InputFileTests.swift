@@ -2,6 +2,7 @@
 
 internal import CZlib
 internal import CozTestSupport
+internal import Foundation
 internal import Glibc
 internal import Testing
 
@@ -61,6 +62,50 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         #expect(try SharedFiles.read(files.write("empty", [])) == [])
         #expect(try SharedFiles.read(files.write("empty.gz", gzip([]))) == [])
         #expect(try SharedFiles.read(files.write("one", [0x1F])) == [0x1F])
+    }
+
+    @Test func `a look at the beginning sees 4 KiB, however a pipe delivers them`() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe pipe(&ends) == 0)
+        let (source, target, text) = (ends[0], ends[1], text)
+        let thread = Thread {
+            for piece in 0..<5000 {
+                var byte = text[piece]
+                // Sound: writes one byte from a one-byte variable.
+                _ = unsafe Glibc.write(target, &byte, 1)
+            }
+            _ = Glibc.close(target)
+        }
+        thread.start()
+        let file = InputFile(name: "pipe", descriptor: source, sizeBytes: 0)
+        #expect(try file.peek() == Array(text[..<4096]))
+        var buffer = PaddedBuffer()
+        var before = -1
+        while buffer.count != before {
+            before = buffer.count
+            unsafe try buffer.append(upTo: 999) { (target) throws(DatabaseError) -> Int in
+                unsafe try file.read(into: target)
+            }
+        }
+        #expect(buffer.bytes.copy(0..<buffer.count) == Array(text[..<5000]))
+    }
+
+    @Test func `a look at a broken beginning does not hide it`() throws {
+        let whole = gzip(Array(text[..<3000]))
+        let file = try InputFile(path: files.write("cut.gz", Array(whole.dropLast(20))))
+        let head = try file.peek()
+        #expect(head.count < 3000 && text.starts(with: head))
+        var buffer = PaddedBuffer()
+        #expect(throws: DatabaseError.self) {
+            while true {
+                let before = buffer.count
+                unsafe try buffer.append(upTo: 999) { (target) throws(DatabaseError) -> Int in
+                    unsafe try file.read(into: target)
+                }
+                if buffer.count == before { break }
+            }
+        }
+        #expect(buffer.bytes.copy(0..<buffer.count).starts(with: head))
     }
 
     @Test func `small reads get everything that zlib holds back`() throws {

@@ -81,6 +81,8 @@ package struct JSONInput: ~Copyable {
     /// The current start of the retained range.
     package var keptStart: Int { kept ?? scanner.index }
 
+    package var isKept: Bool { kept != nil }
+
     /// Ends retention.
     package mutating func release() {
         kept = nil
@@ -171,6 +173,71 @@ package struct JSONInput: ~Copyable {
         }
         scanner.restart(at: scanner.index)
         return passed
+    }
+
+    /// Skips invalid input in an array of arrays ("rows"). Starts at the retained range, or at the
+    /// error if nothing is retained. Ends where the next row begins or the outer
+    /// array ends. A brace before that ends the search: the array has ended, and where is unknown.
+    ///
+    /// - Parameters:
+    ///   - error: the index of the error.
+    ///   - nesting: the outer array and what it is in.
+    /// - Returns: the first skipped bytes, at most `sizeBytesMax`; nil if there is no such place.
+    ///   The input is then of no more use.
+    /// - Throws: as `InputFile.read`.
+    package mutating func recoverRow(
+        from file: InputFile?, at error: Int, in nesting: JSONScanner.Nesting, sizeBytesMax: Int
+    ) throws(DatabaseError) -> [UInt8]? {
+        var passed: [UInt8] = []
+        var index = Swift.min(error, buffer.count)
+        scanner.index = Swift.min(kept ?? index, index)
+        kept = nil
+        while true {
+            let (found, isRow) = rowEnd(from: index)
+            let whole = found ?? buffer.count
+            let room = Swift.max(0, sizeBytesMax - passed.count)
+            let start = scanner.index
+            passed += buffer.bytes.copy(start..<Swift.max(start, Swift.min(whole, start + room)))
+            if let found, let isRow {
+                scanner.restart(at: found, in: nesting, isValue: isRow)
+                return passed
+            }
+            if found != nil && buffer.bytes[whole] != closingBracket || scanner.isLast {
+                return nil
+            }
+            scanner.index = Swift.max(start, whole)
+            try refill(from: file)
+            index = scanner.index
+        }
+    }
+
+    /// Searches for the end of a row.
+    ///
+    /// - Returns: the index of the next row, and true; that of the bracket that ends the outer
+    ///   array, and false; that of a brace, or of a bracket after which more input must be read,
+    ///   and nil.
+    private func rowEnd(from start: Int) -> (index: Int?, isRow: Bool?) {
+        let bytes = buffer.bytes
+        func skipBlanks(_ start: Int) -> Int {
+            var index = start
+            while index < bytes.count, [space, tab, newline, carriageReturn].contains(bytes[index])
+            {
+                index += 1
+            }
+            return index
+        }
+        for index in start..<bytes.count {
+            let byte = bytes[index]
+            if byte == openingBrace || byte == closingBrace { return (index, nil) }
+            guard byte == closingBracket else { continue }
+            var next = skipBlanks(index + 1)
+            if next < bytes.count, bytes[next] == closingBracket { return (next, false) }
+            if next < bytes.count, bytes[next] != comma { continue }
+            next = skipBlanks(next + 1)
+            if next >= bytes.count { return (index, nil) }
+            if bytes[next] == openingBracket { return (next, true) }
+        }
+        return (nil, nil)
     }
 
     /// Whether there is a bracket or brace at an index with only blanks before it on its line.

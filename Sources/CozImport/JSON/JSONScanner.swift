@@ -98,6 +98,31 @@ package struct JSONScanner {
         (depth, objects, expected, isTrailingComma) = (0, 0, .document, false)
     }
 
+    /// The open objects and arrays.
+    package struct Nesting {
+        fileprivate var depth = 0
+        fileprivate var objects: UInt64 = 0
+
+        package init() {}
+    }
+
+    package var nesting: Nesting {
+        var nesting = Nesting()
+        (nesting.depth, nesting.objects) = (depth, objects)
+        return nesting
+    }
+
+    /// Goes on at `index`, even after `invalid`.
+    ///
+    /// - Parameters:
+    ///   - nesting: the objects and arrays that are open there.
+    ///   - isValue: whether a value begins there; otherwise a value has ended there.
+    package mutating func restart(at index: Int, in nesting: Nesting, isValue: Bool) {
+        self.index = index
+        (depth, objects, isTrailingComma) = (nesting.depth, nesting.objects, false)
+        expected = isValue ? .value : .comma
+    }
+
     package mutating func next() -> JSONToken {
         var index = skipBlanks(index)
         if expected == .comma {

@@ -48,6 +48,8 @@ private struct InfluxJSONDecoder: ~Copyable {
     private var name: [UInt8] = []
     private var tags: [(name: String, value: String)] = []
     private var columns: [Int] = []
+    /// The series' list of rows and what it is in.
+    private var rowsNesting = JSONScanner.Nesting()
     private var hasFailed = false
 
     init(_ options: ImportOptions) { rows = ObjectRows(options) }
@@ -69,14 +71,20 @@ private struct InfluxJSONDecoder: ~Copyable {
             let token = try input.next(from: file)
             switch token {
             case .end: return true
-            case .invalid: try refuseRest(file, &batch)
+            case .invalid:
+                try recover(file, &batch)
+                points += 1
             case .arrayStart where frames.last == .values:
                 if try readRow(file, &batch) { points += 1 }
+            case .arrayEnd where frames.last == .values: frames.removeLast()
+            case _ where frames.last == .values:
+                try refuseValue(token, file, &batch)
+                points += 1
             case .objectStart, .arrayStart: try open(token, file)
             case .objectEnd, .arrayEnd: if !frames.isEmpty { frames.removeLast() }
             case .key: key = input.scanner.string
             case .string: try take(input.scanner.string, file)
-            default: try checkResults(file)
+            default: try checkKind(token, file)
             }
         }
         return false
@@ -86,7 +94,7 @@ private struct InfluxJSONDecoder: ~Copyable {
 
     private mutating func open(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
         let isObject = token == .objectStart
-        if isObject { try checkResults(file) }
+        try checkKind(token, file)
         switch (frames.last, isObject, key) {
         case (nil, true, _): frames.append(.document)
         case (.document, false, "results"): frames.append(.results)
@@ -104,18 +112,34 @@ private struct InfluxJSONDecoder: ~Copyable {
         }
     }
 
-    /// - Throws: `usage` if the value of "results", the last token, is not an array.
-    private mutating func checkResults(_ file: InputFile) throws(DatabaseError) {
-        guard frames.last == .document, key == "results" else { return }
-        throw DatabaseError(
+    /// - Throws: `usage` if the last token begins a value of a kind that InfluxDB does not write
+    ///   there, so that no data vanishes with it.
+    private mutating func checkKind(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
+        let expected: JSONToken
+        switch (frames.last, key) {
+        case (.document, "results"), (.result, "series"), (.series, "columns"),
+            (.series, "values"):
+            expected = .arrayStart
+        case (.series, "tags"): expected = .objectStart
+        case (.series, "name"): expected = .string
+        default: return
+        }
+        guard token != expected, token != .null else { return }
+        let kind =
+            expected == .arrayStart ? "an array" : expected == .string ? "a string" : "an object"
+        throw unexpected("\"\(key)\" is not \(kind)", file)
+    }
+
+    private mutating func unexpected(_ found: String, _ file: InputFile) -> DatabaseError {
+        DatabaseError(
             .usage,
-            "line \(input.place(of: input.scanner.start).line): \"results\" is not an array, "
-                + "expected a query result of InfluxDB: {\"results\":[{\"series\":[...]}]}",
+            "line \(input.place(of: input.scanner.start).line): \(found), expected a query result "
+                + "of InfluxDB: {\"results\":[{\"series\":[...]}]}",
             file: file.name)
     }
 
     private mutating func take(_ text: String, _ file: InputFile) throws(DatabaseError) {
-        try checkResults(file)
+        try checkKind(.string, file)
         if key == "error", frames.last == .document || frames.last == .result {
             let line = input.place(of: input.scanner.start).line
             throw DatabaseError(
@@ -130,13 +154,17 @@ private struct InfluxJSONDecoder: ~Copyable {
         while try input.next(from: file) == .key {
             let tag = input.scanner.string
             let token = try input.next(from: file)
-            if token == .string { tags.append((tag, input.scanner.string)) }
             if token == .invalid { return }
+            guard token == .string else { throw unexpected("tag \"\(tag)\" is not a string", file) }
+            tags.append((tag, input.scanner.string))
         }
     }
 
     private mutating func readColumns(_ file: InputFile) throws(DatabaseError) {
-        while try input.next(from: file) == .string {
+        while true {
+            let token = try input.next(from: file)
+            if token == .arrayEnd || token == .invalid { return }
+            guard token == .string else { throw unexpected("a column is not a string", file) }
             columns.append(
                 rows.columns.column(
                     input.scanner, in: .flat, guess: Int.max, experiment: name.isEmpty ? nil : name)
@@ -171,6 +199,7 @@ private struct InfluxJSONDecoder: ~Copyable {
                     + "unique names; rename one with AS in the query",
                 file: file.name)
         }
+        rowsNesting = input.scanner.nesting
         rows.series = ObjectRows.Series(experiment: name.isEmpty ? nil : name, tags: tags)
     }
 
@@ -190,23 +219,24 @@ private struct InfluxJSONDecoder: ~Copyable {
             let token = try input.next(from: file)
             if token == .arrayEnd { break }
             if token == .invalid || token == .end {
-                input.release()
-                try refuseRest(file, &batch)
+                try recover(file, &batch)
                 return true
             }
-            var depth = token == .objectStart || token == .arrayStart ? 1 : 0
+            if token == .arrayStart, count == 0 || count >= columns.count {
+                // A bracket too many would make all further rows a part of this one.
+                let expected = count == 0 ? "a time" : "the end of the row"
+                let reason = "found an array, expected \(expected)"
+                try recover(file, &batch, (reason, input.scanner.start))
+                return true
+            }
             if count < columns.count {
                 let column = columns[count]
                 row.add(
                     token, input.scanner, column: column, rows.columns.all[column].name)
             }
-            while depth > 0 {
-                switch try input.next(from: file) {
-                case .objectStart, .arrayStart: depth += 1
-                case .objectEnd, .arrayEnd: depth -= 1
-                case .invalid, .end: depth = 0
-                default: break
-                }
+            if token == .objectStart || token == .arrayStart, try !skipNested(file) {
+                try recover(file, &batch)
+                return true
             }
             count += 1
         }
@@ -235,22 +265,58 @@ private struct InfluxJSONDecoder: ~Copyable {
                 source: batch.source, line: place.line, column: place.column))
     }
 
-    /// Refuses the rest of the file and keeps its first bytes. After invalid JSON, the structure of
-    /// the rest is unknown.
-    private mutating func refuseRest(
-        _ file: InputFile, _ batch: inout WriteBatch
+    /// Skips the rest of an object or array; false if the JSON is invalid.
+    private mutating func skipNested(_ file: InputFile) throws(DatabaseError) -> Bool {
+        var depth = 1
+        while depth > 0 {
+            switch try input.next(from: file) {
+            case .objectStart, .arrayStart: depth += 1
+            case .objectEnd, .arrayEnd: depth -= 1
+            case .invalid, .end: return false
+            default: break
+            }
+        }
+        return true
+    }
+
+    /// Refuses a value that stands in place of a row.
+    private mutating func refuseValue(
+        _ token: JSONToken, _ file: InputFile, _ batch: inout WriteBatch
     ) throws(DatabaseError) {
-        let index = input.scanner.problem.index
-        let place = input.place(of: index)
+        let place = input.place(of: input.scanner.start)
+        input.keep(from: input.scanner.start)
+        defer { input.release() }
+        if token == .objectStart, try !skipNested(file) { return try recover(file, &batch) }
+        refuse(place, "found another value than an array, expected one array per row", &batch)
+    }
+
+    /// Refuses invalid JSON and goes on at the next row of the series. If that cannot be told,
+    /// because the structure of the rest is unknown, refuses the rest of the file and keeps its
+    /// first bytes.
+    ///
+    /// - Parameter fault: the reason and its index; nil after `invalid`.
+    private mutating func recover(
+        _ file: InputFile, _ batch: inout WriteBatch, _ fault: (reason: String, index: Int)? = nil
+    ) throws(DatabaseError) {
         let text = input.scanner.text
-        let start = Swift.min(index, text.count)
-        let kept = start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax)
+        let index = fault?.index ?? input.scanner.problem.index
+        let place = input.place(of: index)
+        var reason = fault?.reason ?? input.scanner.problem.message(in: text)
+        let start = Swift.min(input.isKept ? input.keptStart : index, text.count)
+        var kept = text.copy(start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax))
+        if frames.last == .values,
+            let passed = try input.recoverRow(
+                from: file, at: index, in: rowsNesting, sizeBytesMax: Refusal.lineSizeBytesMax)
+        {
+            kept = passed
+        } else {
+            reason += "; the rest of the file was not read"
+            hasFailed = true
+        }
+        input.release()
         batch.refuse(
             Refusal(
-                subject: .line(text.copy(kept)),
-                reason: "\(input.scanner.problem.message(in: text)); the rest of the file was not "
-                    + "read",
-                source: batch.source, line: place.line, column: place.column))
-        hasFailed = true
+                subject: .line(kept), reason: reason, source: batch.source, line: place.line,
+                column: place.column))
     }
 }

@@ -464,7 +464,12 @@ struct TableRows {
         if let known = plans[current].tagSets[tagKey] {
             handle = known
         } else {
-            let tags = tagList(cells, block)
+            let tags: [(name: String, value: String)]
+            do throws(TagProblem) {
+                tags = try tagList(cells, block)
+            } catch {
+                return .failure(error)
+            }
             if let problem = missingTag(tags) { return .failure(problem) }
             handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
             plans[current].tagSets[tagKey] = handle
@@ -493,7 +498,9 @@ struct TableRows {
             cell: missing)
     }
 
-    private func tagList(_ cells: Int, _ block: CSVBlock) -> [(name: String, value: String)] {
+    private func tagList(
+        _ cells: Int, _ block: CSVBlock
+    ) throws(TagProblem) -> [(name: String, value: String)] {
         var list: [(name: String, value: String)] = []
         if let participant = options.participant {
             list.append((String(decoding: participantTag, as: UTF8.self), participant))
@@ -509,7 +516,13 @@ struct TableRows {
             if value.isEmpty { continue }
             let text = String(decoding: value, as: UTF8.self)
             if column.role == .tagList {
-                list += TableRows.pairs(text)
+                guard let pairs = TableRows.pairs(text) else {
+                    throw TagProblem(
+                        reason:
+                            "found the tags \"\(text)\", expected name=value and commas between "
+                            + "them", cell: index)
+                }
+                list += pairs
             } else {
                 list.append((column.title, text))
             }
@@ -517,8 +530,9 @@ struct TableRows {
         return list
     }
 
-    /// Parses `host=a,region=b`. A part without `=` belongs to the value before it.
-    private static func pairs(_ text: String) -> [(name: String, value: String)] {
+    /// Parses `host=a,region=b`. A part without `=` belongs to the value before it; nil if there is
+    /// no value before it.
+    private static func pairs(_ text: String) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
         for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         {
@@ -531,6 +545,8 @@ struct TableRows {
                     ))
             } else if !pairs.isEmpty {
                 pairs[pairs.count - 1].value += "," + copy
+            } else {
+                return nil
             }
         }
         return pairs

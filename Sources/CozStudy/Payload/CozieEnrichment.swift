@@ -8,7 +8,7 @@ public import CozDB
 /// The fields to add to each item of a payload: its arrival time and what triggered the upload.
 ///
 /// - `timestamp_lambda` (or `timestamp_lambda_ms`): when the item arrived.
-/// - `transmit_trigger`: `empty` if the item has none.
+/// - `transmit_trigger`, or the name that the import gives it: `empty` if the item has none.
 /// - `<field>_lambda` (or `<field>_lambda_ms`) and `<field>_trigger` for each of `fields` that has
 ///   a value in the item: the arrival time and the item's `transmit_trigger`.
 ///
@@ -41,6 +41,9 @@ public struct CozieEnrichment: Hashable, Sendable {
     public static func catalogueFields(_ form: CozieField.ArrivalForm) -> [String] {
         CozieCatalogue.v3.fields.filter { $0.arrivals.contains(form) }.map(\.name)
     }
+
+    /// The field of the app that says what triggered an upload.
+    static let trigger = "transmit_trigger"
 
     var suffix: String {
         switch form {

@@ -70,7 +70,8 @@ extension PayloadDecoder {
         }
         if let fields = settings.options.enrichment?.fields {
             let stored = settings.storedName(String(decoding: name, as: UTF8.self))
-            field.isTrigger = stored.utf8.elementsEqual("transmit_trigger".utf8)
+            field.isTrigger = stored.utf8.elementsEqual(
+                settings.storedName(CozieEnrichment.trigger).utf8)
             field.companions =
                 fields.firstIndex { settings.storedName($0).utf8.elementsEqual(stored.utf8) }
                 ?? field.companions
@@ -287,7 +288,8 @@ extension PayloadDecoder {
             caches.companions[row.experiment]
             ?? PayloadCaches.CompanionColumns(
                 arrival: column("timestamp\(enrichment.suffix)", arrival.type, row, &batch),
-                trigger: column("transmit_trigger", .string, row, &batch))
+                trigger: column(
+                    settings.storedName(CozieEnrichment.trigger), .string, row, &batch))
         batch.append(column: columns.arrival, bits: arrivalBits)
 
         var trigger: UInt64?

@@ -179,6 +179,15 @@ internal import Testing
             ])
     }
 
+    @Test func `tags without a name are refused`() throws {
+        let found = try read(
+            "name,tags,time,v\nm,host=a,1,2\nm,a,3,4\nm,=a,5,6\nm,\"host=a,b\",7,8\n", .influxCSV)
+        #expect(found.lines == ["m,host=a v=2 1", "m,host=a,b v=8 7"])
+        #expect(
+            found.refusals.map { $0.contains("expected name=value") } == [true, true],
+            "\(found.refusals)")
+    }
+
     @Test func `files are known by their first line`() throws {
         func format(_ head: String, _ name: String = "x") -> String? {
             let formats: [InputFormat] = [.annotatedCSV, .influxCSV, .csv]

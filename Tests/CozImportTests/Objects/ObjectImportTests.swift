@@ -194,6 +194,76 @@ internal import Testing
         #expect(cut.refusals[0].contains("the rest of the file was not read"))
     }
 
+    private static func answer(_ rows: [String]) -> String {
+        #"{"results":[{"series":[{"name":"m","columns":["time","v","s"],"values":["#
+            + rows.joined(separator: ",") + #"]},{"name":"n","columns":["time","v"],"#
+            + #""values":[[7,8],[9,10]]}]}]}"#
+    }
+
+    @Test func `a wrong byte in a row of an answer costs this row`() throws {
+        let found = try read(
+            Self.answer([#"[1,1,"a"]"#, #"[2,2x,"b"]"#, #"[3,3,"c"]"#, #"[4,4,"d"]"#]), .influxJSON)
+        #expect(
+            found.lines == [
+                "m s=\"a\",v=1 1", "m s=\"c\",v=3 3", "m s=\"d\",v=4 4", "n v=8 7", "n v=10 9",
+            ])
+        #expect(found.refusals.count == 1)
+        // The end of a series stays its end, so that no row gets another name or tag.
+        let last = try read(Self.answer([#"[1,1,"a"]"#, #"[2,2,"b"x]"#]), .influxJSON)
+        #expect(last.lines == ["m s=\"a\",v=1 1", "n v=8 7", "n v=10 9"])
+        #expect(last.refusals.count == 1)
+        let opened = try read(
+            Self.answer([#"[1,1,"a"]"#, #"[[2,2,"b"]"#, #"[3,3,"c"]"#, #"[4,4,"d"]"#]), .influxJSON)
+        #expect(opened.lines.last == "n v=10 9")
+    }
+
+    // A bracket that ends the list of rows too early is another matter: what follows is refused.
+    @Test func `any wrong byte in an answer makes no row up, and each row is kept`() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededRandom(seed: seed)
+        // Beyond one read of the file.
+        let rows = (0..<12_000).map { "[\($0),\($0),\"text of \($0)\"]" }
+        let text = Array(Self.answer(rows).utf8)
+        let whole = Set(try read(String(decoding: text, as: UTF8.self), .influxJSON).lines)
+        #expect(whole.count == 12_002)
+        let start = 70
+        for _ in 0..<30 {
+            var bytes = text
+            let index = start + Int(random.next() % UInt64(text.count - start - 120))
+            bytes[index] = Array("x\"[,: \u{1}".utf8)[Int(random.next() % 7)]
+            let found = try read(String(decoding: bytes, as: UTF8.self), .influxJSON)
+            let strange = found.lines.filter { !whole.contains($0) }
+            #expect(strange.count <= 1, "seed \(seed), byte \(index): \(strange)")
+            #expect(
+                found.lines.count >= 12_002 - 8,
+                "seed \(seed), byte \(index): \(bytes[(index - 20)..<(index + 20)])")
+            #expect(found.lines.count == 12_002 || !found.refusals.isEmpty, "seed \(seed)")
+        }
+    }
+
+    @Test func `members that InfluxDB does not write are refused`() throws {
+        func answer(_ series: String) -> String {
+            #"{"results":[{"series":[{"name":"m",\#(series)}]}]}"#
+        }
+        let rows = #""columns":["time","v"],"values":[[1,2]]"#
+        for (series, part) in [
+            (#""tags":{"a":5},\#(rows)"#, "tag \"a\" is not a string"),
+            (#""tags":{"a":{"b":"c"}},\#(rows)"#, "tag \"a\" is not a string"),
+            (#""tags":["a"],\#(rows)"#, "\"tags\" is not an object"),
+            (#""columns":["time",5,"v"],"values":[[1,2,3]]"#, "a column is not a string"),
+            (#""columns":"time","values":[[1]]"#, "\"columns\" is not an array"),
+            (#""columns":["time","v"],"values":{"1":2}"#, "\"values\" is not an array"),
+        ] {
+            #expect(failure(answer(series), .influxJSON).contains(part))
+        }
+        #expect(failure(#"{"results":[{"series":{}}]}"#, .influxJSON).contains("\"series\" is not"))
+        let found = try read(
+            answer(#""columns":["time","v"],"values":[[1,2],5,{"time":3},null,[4,5]]"#), .influxJSON
+        )
+        #expect(found.lines == ["m v=2 1", "m v=5 4"])
+        #expect(found.refusals.count == 3)
+    }
+
     @Test func `small batches are the same points`() throws {
         var rows: [String] = []
         for row in 1...500 { rows.append("[\(row),\(row).5,\"p\(row % 3)\"]") }
