@@ -1,5 +1,7 @@
 // Line protocol: read whole and in pieces, printed and read again, committed.
 
+internal import Glibc
+
 @testable internal import CozDB
 @testable internal import CozImport
 
@@ -16,6 +18,11 @@ enum LineFuzzing {
         try require(again.refusals.isEmpty, "refuses what it printed: \(again.refusals)")
         try require(
             again.text.utf8.elementsEqual(whole.lines.utf8), "reads otherwise: \(whole) \(again)")
+        guard !whole.items.isEmpty else { return }
+        let (items, refusals) = try ReadLines.readItems(whole.items)
+        try require(refusals.isEmpty, "refuses the items that it printed: \(refusals)")
+        try require(
+            items.utf8.elementsEqual(whole.items.utf8), "reads items otherwise: \(whole) \(items)")
     }
 
     /// Values that find their field locked to another type are refused; nothing else is lost.
@@ -45,8 +52,9 @@ enum LineFuzzing {
 private struct ReadLines: Equatable {
     /// The points as line protocol, or as items of JSON where that cannot represent their names.
     var text: String
-    /// Those that are line protocol.
+    /// Those that are line protocol, and those that are items of JSON.
     var lines: String
+    var items = ""
     var refusals: [Refusal]
 
     init(
@@ -66,13 +74,42 @@ private struct ReadLines: Equatable {
         // A mark of byte order is one at the beginning of a file alone, else it is part of a name.
         text = "# points\n"
         lines = text
-        var start = 0
-        for row in batch.rows {
-            let line = LineText.point(row, start..<Int(row.cellEnd), of: batch) + "\n"
+        for line in ReadLines.points(batch) {
             text += line
-            if line.utf8.first != UInt8(ascii: "{") { lines += line }
-            start = Int(row.cellEnd)
+            if line.utf8.first == UInt8(ascii: "{") { items += line } else { lines += line }
         }
+    }
+
+    private static func points(_ batch: WriteBatch) -> [String] {
+        var start = 0
+        return batch.rows.map { row in
+            defer { start = Int(row.cellEnd) }
+            return LineText.point(row, start..<Int(row.cellEnd), of: batch) + "\n"
+        }
+    }
+
+    /// Reads items of JSON as an import does, and prints them again.
+    static func readItems(_ text: String) throws(FuzzFailure) -> (String, [Refusal]) {
+        var batch = WriteBatch()
+        do {
+            var options = ImportOptions()
+            options.settings.identity = .allTags
+            var reader = ObjectReader(options)
+            let bytes = Array(text.utf8)
+            // Sound: the stream is closed once, and the bytes are those of an array of as many.
+            guard let stream = unsafe tmpfile() else { throw FuzzFailure("no temporary file") }
+            let descriptor = unsafe dup(fileno(stream))
+            _ = unsafe fclose(stream)
+            _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            lseek(descriptor, 0, SEEK_SET)
+            let file = InputFile(name: "items", descriptor: descriptor, sizeBytes: bytes.count)
+            reader.begin(file)
+            let limits = BatchLimits(points: .max, sizeBytes: .max)
+            while try !reader.read(file, into: &batch, limits: limits) {}
+        } catch {
+            throw FuzzFailure("items are not read: \(error)")
+        }
+        return (points(batch).joined(), batch.refusals)
     }
 
     /// Whether the parser came to the end.
