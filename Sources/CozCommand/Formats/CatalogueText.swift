@@ -64,7 +64,7 @@ enum CatalogueText {
         var lines = [
             ("type", field.type?.name ?? "the time of the row, not a field"),
             ("unit", field.unit),
-            ("sent", sent(field)),
+            ("sent", field.rate.meaning),
             ("measured", field.interval.isEmpty ? "" : "every \(field.interval)"),
             ("device", field.device.meaning),
             ("in Cozie 2", field.namesInV2.joined(separator: ", ")),
@@ -84,8 +84,4 @@ enum CatalogueText {
         return text
     }
 
-    private static func sent(_ field: CozieField) -> String {
-        let sign = field.rate.rawValue
-        return sign.hasPrefix("*") ? "\(sign) \(field.rate.meaning)" : field.rate.meaning
-    }
 }

@@ -240,7 +240,8 @@ struct GroupAggregation {
         var tags = TagCache(input)
         for start in stride(from: 0, to: series.times.count, by: batchRows) {
             let rows = start..<min(start + batchRows, series.times.count)
-            var batch = RowBatch(times: Array(series.times[rows]))
+            let isWhole = rows.count == series.times.count
+            var batch = RowBatch(times: isWhole ? series.times : Array(series.times[rows]))
             for (index, reference) in plan.references.enumerated() {
                 let vector: ResultVector
                 switch source.bindings[index] {

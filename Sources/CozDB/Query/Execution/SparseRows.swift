@@ -70,9 +70,14 @@ struct SparseRows {
     /// Returns all columns, and removes all rows. Columns without a value have no type and share
     /// their memory.
     mutating func takeVectors(_ count: Int) -> [ResultVector] {
-        var vectors = [ResultVector](
-            repeating: .constant(nil, count: times.count), count: count)
-        for (index, vector) in takeReferences().present { vectors[index] = vector }
+        let nothing = ResultVector.constant(nil, count: columns.count < count ? times.count : 0)
+        var vectors = [ResultVector](repeating: nothing, count: count)
+        for place in columns.indices {
+            columns[place].builder.appendNulls(upTo: times.count)
+            vectors[columns[place].index] = columns[place].builder.finished()
+            columns[place].builder = VectorBuilder(type: nil)
+        }
+        self = SparseRows()
         return vectors
     }
 }

@@ -26,9 +26,13 @@ struct RowColumns {
 
     /// Returns the columns of some references. Those without values share their memory.
     func columns(_ references: [Int]) -> [ResultVector] {
-        if references.isEmpty { return [] }
-        let nothing = ResultVector.constant(nil, count: count)
-        return references.map { column($0) ?? nothing }
+        var nothing: ResultVector?
+        return references.map { reference in
+            if let known = column(reference) ?? nothing { return known }
+            let made = ResultVector.constant(nil, count: count)
+            nothing = made
+            return made
+        }
     }
 
     /// The column of a reference. Cheapest to set in ascending order. Getting one without values
@@ -36,7 +40,9 @@ struct RowColumns {
     subscript(reference: Int) -> ResultVector {
         get { column(reference) ?? .constant(nil, count: count) }
         set {
-            let place = references.partitioningIndex { $0 >= reference }
+            let place =
+                references.last.map { $0 < reference } ?? true
+                ? references.count : references.partitioningIndex { $0 >= reference }
             if place < references.count, references[place] == reference {
                 vectors[place] = newValue
             } else {

@@ -67,6 +67,12 @@ struct VectorBuilder {
     }
 
     mutating func append(_ vector: ResultVector) {
+        if isPresent.isEmpty, let type = vector.type, type != .string {
+            // Shares the arrays as long as no further values follow.
+            if self.type == nil { self.type = type }
+            (bits, isPresent) = (vector.bits, vector.isPresent)
+            return
+        }
         append(vector, rows: 0..<vector.count)
     }
 
