@@ -242,6 +242,7 @@ struct GroupAggregation {
             let rows = start..<min(start + batchRows, series.times.count)
             let isWhole = rows.count == series.times.count
             var batch = RowBatch(times: isWhole ? series.times : Array(series.times[rows]))
+            batch.references.reserve(plan.references.count)
             for (index, reference) in plan.references.enumerated() {
                 let vector: ResultVector
                 switch source.bindings[index] {

@@ -15,6 +15,12 @@ struct RowColumns {
         self.count = count
     }
 
+    /// Makes space for a few columns at once.
+    mutating func reserve(_ count: Int) {
+        references.reserveCapacity(min(count, 8))
+        vectors.reserveCapacity(min(count, 8))
+    }
+
     /// The references that have a column, with it.
     var present: Zip2Sequence<[Int], [ResultVector]> { zip(references, vectors) }
 
