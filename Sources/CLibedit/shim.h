@@ -31,6 +31,11 @@ static inline int cozEditBind(EditLine *editor, const char *key, const char *com
     return el_set(editor, EL_BIND, key, command, (char *)0);
 }
 
+// Binds a key of vi's command mode.
+static inline int cozEditBindCommandKey(EditLine *editor, const char *key, const char *command) {
+    return el_set(editor, EL_BIND, "-a", key, command, (char *)0);
+}
+
 static inline int cozEditUseHistory(EditLine *editor, History *entries) {
     return el_set(editor, EL_HIST, history, entries);
 }

@@ -18,7 +18,7 @@ extension Database {
     ) throws(DatabaseError) -> QueryResult {
         let options = (options ?? Database.options).limited(by: queries.limits)
         return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
-            try query(text, options: options, into: &collector)
+            try query(text, on: takeSnapshot(), options: options, into: &collector)
         }
     }
 
@@ -31,7 +31,9 @@ extension Database {
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        try query(text, on: takeSnapshot(), options: options, into: &sink)
+        var caller = CallerSink(base: sink)
+        defer { sink = caller.base }
+        return try query(text, on: takeSnapshot(), options: options, into: &caller)
     }
 
     func query<Sink: QueryResultSink>(

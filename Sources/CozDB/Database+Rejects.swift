@@ -87,14 +87,17 @@ extension Database {
 
     /// Writes the refused values that fit their field's current type. Only empty cells are written.
     /// The values and the new states of their entries are one commit, durable as a `write` is.
+    /// Other commits wait meanwhile.
     ///
     /// - Parameter overwrite: Whether to also replace values that were stored in the meantime.
     /// - Throws: What `write` throws; `usage` if the database is read-only. Nothing is changed
     ///   then.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
         let engine = try writer()
-        // A deletion between the read and the write would be undone.
-        return try engine.changing { () throws(DatabaseError) in try replay(engine, overwrite) }
+        // A deletion between the read and the write would be undone, and a commit lost.
+        return try engine.withoutOtherCommits { () throws(DatabaseError) in
+            try replay(engine, overwrite)
+        }
     }
 
     private func replay(
@@ -133,7 +136,7 @@ extension Database {
             return true
         }
         if !marks.isEmpty {
-            let written = try engine.write(batch, marks: marks)
+            let written = try engine.write(batch, marks: marks, isInside: true)
             report.replayed -= written.refusedValues
             report.refused += written.refusedValues
         }

@@ -41,7 +41,7 @@ public struct DatabaseSnapshot: Sendable {
     ) throws(DatabaseError) -> QueryResult {
         let options = (options ?? Database.options).limited(by: context.limits)
         return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
-            try query(text, options: options, into: &collector)
+            try run(text, options: options, into: &collector)
         }
     }
 
@@ -53,6 +53,14 @@ public struct DatabaseSnapshot: Sendable {
     @discardableResult
     public func query<Sink: QueryResultSink>(
         _ text: String, options: QueryOptions, into sink: inout Sink
+    ) throws(DatabaseError) -> QueryCounters {
+        var caller = CallerSink(base: sink)
+        defer { sink = caller.base }
+        return try run(text, options: options, into: &caller)
+    }
+
+    private func run(
+        _ text: String, options: QueryOptions, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
         try context.process.check()
         return try QueryEngine(snapshot: snapshot, options: options.limited(by: context.limits))
@@ -67,7 +75,7 @@ public struct DatabaseSnapshot: Sendable {
     ) throws(DatabaseError) -> QueryCursor {
         try QueryCursor(options ?? Database.options, context.process) {
             options, sink throws(DatabaseError) in
-            try self.query(text, options: options, into: &sink)
+            try self.run(text, options: options, into: &sink)
         }
     }
 }

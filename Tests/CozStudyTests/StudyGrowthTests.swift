@@ -70,6 +70,31 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test func `a file of a phone that comes back to each hour`() throws {
+        var beiwe = BeiweOptions()
+        beiwe.stream = "reachability"
+        var options = ImportOptions()
+        options.format = .beiwe(beiwe)
+        options.participant = "p"
+        options.experiment = "m"
+        for isNested in [false, true] {
+            let growth = try Growth(from: 100) { size in
+                var hours: [Int] = []
+                for hour in 0..<size { hours += isNested && hour > 0 ? [hour, hour - 1] : [hour] }
+                if !isNested { hours += Array(0..<size) }
+                let rows = hours.enumerated().map { place, hour in
+                    "\(1_630_454_400_000 + hour * 3_600_000 + place % 1000),,wifi\n"
+                }
+                return try write(
+                    "timestamp,UTC time,event\n" + rows.joined(),
+                    to: "\(isNested)\(size).csv")
+            } _: { path in
+                _ = try importFiles([path], options: options) { _ in WriteReport() }
+            }
+            #expect(growth.isLinear, "\(growth)")
+        }
+    }
+
     @Test(arguments: ["1630454400000,,1\n1630458000000,,2\n", "1630458000000,,2\n"])
     func `small files of a phone that share hours`(rows: String) throws {
         var options = ImportOptions()

@@ -63,7 +63,10 @@ final class TerminalEditor: LineReader {
         unsafe cozEditBind(editor, "\t", "cozdb-complete")
         unsafe cozEditBind(editor, "^R", "em-inc-search-prev")
         // The user's key bindings (~/.editrc).
-        _ = unsafe el_source(editor, nil)
+        if TerminalEditor.hasSoundCommands() { _ = unsafe el_source(editor, nil) }
+        // The prompt for libedit's own commands, which crashes if a quote is not closed.
+        for key in ["^[x", "^[X"] { unsafe cozEditBind(editor, key, "ed-unassigned") }
+        unsafe cozEditBindCommandKey(editor, ":", "ed-unassigned")
     }
 
     deinit {
@@ -234,6 +237,20 @@ final class TerminalEditor: LineReader {
     /// Writes directly to the terminal: libedit flushes its own output before it reads a key.
     private static func show(_ text: String) {
         _ = OutputWriter.write(Array(text.utf8), to: STDOUT_FILENO)
+    }
+
+    /// Whether each line of `~/.editrc` closes its quotes. libedit crashes otherwise.
+    private static func hasSoundCommands() -> Bool {
+        let home = Environment.value("HOME").map { $0 + "/.editrc" }
+        guard let path = Environment.value("EDITRC") ?? home else { return true }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        var reader = InputReader(descriptor: descriptor, name: path)
+        guard let text = try? reader.text(InputLimit(sizeBytes: 1 << 20)) else { return false }
+        return text.split(separator: "\n").allSatisfy { line in
+            !["'", "\""].contains { quote in line.count { $0 == quote } % 2 == 1 }
+        }
     }
 
     /// libedit uses the encoding of the locale, but statements are always UTF-8.

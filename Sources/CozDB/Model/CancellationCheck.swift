@@ -23,7 +23,8 @@ final class CancellationCheck: Sendable {
     var isRaised: Bool {
         guard let ask else { return false }
         if wasSeen.load(ordering: .relaxed) { return true }
-        guard ask() else { return false }
+        // The closure may call the library, which must not ask it again.
+        guard CancellationCheck.$current.withValue(nil, operation: ask) else { return false }
         wasSeen.store(true, ordering: .relaxed)
         return true
     }
@@ -44,6 +45,16 @@ final class CancellationCheck: Sendable {
 
     /// Throws `cancelled` if the current work is cancelled.
     static func check() throws(DatabaseError) { try current?.check() }
+
+    /// Runs the body without a check.
+    static func suspended<Value>(
+        _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        let result = $current.withValue(nil) {
+            Result { () throws(DatabaseError) in try body() }
+        }
+        return try result.get()
+    }
 
     /// Runs the body with this check installed.
     func over<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {

@@ -202,10 +202,7 @@ private struct StatementRun {
                     + "writing")
         }
         // The change checks for cancellation itself, at points where it can stop safely.
-        let result = CancellationCheck.$current.withValue(nil) {
-            Result { () throws(DatabaseError) in try change(wanted) }
-        }
-        return try result.get()
+        return try CancellationCheck.suspended { () throws(DatabaseError) in try change(wanted) }
     }
 
     /// Executes DELETE or DROP, or previews it in a dry run.

@@ -176,8 +176,11 @@ package struct JSONInput: ~Copyable {
     }
 
     /// Skips invalid input in an array of arrays ("rows"). Starts at the retained range, or at the
-    /// error if nothing is retained. Ends where the next row begins or the outer
-    /// array ends. A brace before that ends the search: the array has ended, and where is unknown.
+    /// error if nothing is retained. Ends where the next row begins or the outer array ends.
+    ///
+    /// Brackets in strings do not count, so that no row is made up of a text. A quote too many or
+    /// too few therefore hides all further rows. A brace ends the search: the outer array has
+    /// ended, and where is unknown.
     ///
     /// - Parameters:
     ///   - error: the index of the error.
@@ -189,55 +192,24 @@ package struct JSONInput: ~Copyable {
         from file: InputFile?, at error: Int, in nesting: JSONScanner.Nesting, sizeBytesMax: Int
     ) throws(DatabaseError) -> [UInt8]? {
         var passed: [UInt8] = []
-        var index = Swift.min(error, buffer.count)
-        scanner.index = Swift.min(kept ?? index, index)
+        var search = RowSearch()
+        var error = error
+        scanner.index = Swift.min(kept ?? error, error, buffer.count)
         kept = nil
         while true {
-            let (found, isRow) = rowEnd(from: index)
-            let whole = found ?? buffer.count
-            let room = Swift.max(0, sizeBytesMax - passed.count)
             let start = scanner.index
-            passed += buffer.bytes.copy(start..<Swift.max(start, Swift.min(whole, start + room)))
-            if let found, let isRow {
-                scanner.restart(at: found, in: nesting, isValue: isRow)
+            let found = search.next(in: buffer.bytes, start..<buffer.count, after: error)
+            let end = Swift.min(found ?? buffer.count, start + sizeBytesMax - passed.count)
+            passed += buffer.bytes.copy(start..<Swift.max(start, end))
+            if search.place == .brace || found == nil && scanner.isLast { return nil }
+            if let found {
+                scanner.restart(at: found, in: nesting, isValue: search.place == .row)
                 return passed
             }
-            if found != nil && buffer.bytes[whole] != closingBracket || scanner.isLast {
-                return nil
-            }
-            scanner.index = Swift.max(start, whole)
+            scanner.index = buffer.count
+            error -= buffer.count
             try refill(from: file)
-            index = scanner.index
         }
-    }
-
-    /// Searches for the end of a row.
-    ///
-    /// - Returns: the index of the next row, and true; that of the bracket that ends the outer
-    ///   array, and false; that of a brace, or of a bracket after which more input must be read,
-    ///   and nil.
-    private func rowEnd(from start: Int) -> (index: Int?, isRow: Bool?) {
-        let bytes = buffer.bytes
-        func skipBlanks(_ start: Int) -> Int {
-            var index = start
-            while index < bytes.count, [space, tab, newline, carriageReturn].contains(bytes[index])
-            {
-                index += 1
-            }
-            return index
-        }
-        for index in start..<bytes.count {
-            let byte = bytes[index]
-            if byte == openingBrace || byte == closingBrace { return (index, nil) }
-            guard byte == closingBracket else { continue }
-            var next = skipBlanks(index + 1)
-            if next < bytes.count, bytes[next] == closingBracket { return (next, false) }
-            if next < bytes.count, bytes[next] != comma { continue }
-            next = skipBlanks(next + 1)
-            if next >= bytes.count { return (index, nil) }
-            if bytes[next] == openingBracket { return (next, true) }
-        }
-        return (nil, nil)
     }
 
     /// Whether there is a bracket or brace at an index with only blanks before it on its line.
@@ -275,5 +247,49 @@ package struct JSONInput: ~Copyable {
         if bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF {
             scanner.index = Swift.max(3, scanner.index)
         }
+    }
+}
+
+/// Searches for the end of a row in an array of rows, byte by byte.
+private struct RowSearch {
+    enum Place {
+        /// The bracket of the next row.
+        case row
+        /// The bracket that ends the outer array.
+        case end
+        case brace
+    }
+
+    /// What was found.
+    private(set) var place: Place?
+    private var isInString = false
+    private var isEscaped = false
+    /// Whether the last byte, blanks aside, was a closing bracket, or a comma after one.
+    private var isAfterRow = false
+    private var isAfterComma = false
+
+    /// Returns the index of a place; nil if there is none. Ignores places before `error`.
+    mutating func next(in bytes: PaddedBytes, _ range: Range<Int>, after error: Int) -> Int? {
+        for index in range {
+            let byte = bytes[index]
+            if isInString {
+                isInString = isEscaped || byte != quote
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                continue
+            }
+            if byte == space || byte == tab || byte == newline || byte == carriageReturn {
+                continue
+            }
+            if index >= error {
+                if byte == openingBrace || byte == closingBrace { place = .brace }
+                if isAfterRow && byte == closingBracket { place = .end }
+                if isAfterComma && byte == openingBracket { place = .row }
+                if place != nil { return index }
+            }
+            isInString = byte == quote
+            isAfterComma = isAfterRow && byte == comma
+            isAfterRow = byte == closingBracket
+        }
+        return nil
     }
 }

@@ -122,6 +122,10 @@ private struct InfluxJSONDecoder: ~Copyable {
             expected = .arrayStart
         case (.series, "tags"): expected = .objectStart
         case (.series, "name"): expected = .string
+        case (.document, _), (.result, _), (.series, _):
+            // Such as the rows of a misspelled "values".
+            guard token == .arrayStart || token == .objectStart, key != "messages" else { return }
+            throw unexpected("found the member \"\(key)\"", file)
         default: return
         }
         guard token != expected, token != .null else { return }
@@ -200,7 +204,10 @@ private struct InfluxJSONDecoder: ~Copyable {
                 file: file.name)
         }
         rowsNesting = input.scanner.nesting
-        rows.series = ObjectRows.Series(experiment: name.isEmpty ? nil : name, tags: tags)
+        guard !name.isEmpty else {
+            throw unexpected("found a series without a name", file)
+        }
+        rows.series = ObjectRows.Series(experiment: name, tags: tags)
     }
 
     // MARK: Rows

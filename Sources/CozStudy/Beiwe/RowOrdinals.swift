@@ -6,7 +6,7 @@
 //
 // Nearly all files are in order, and few share an hour. Then only the last row is remembered. If
 // two files share an hour, the earlier one is read again for that hour, so memory does not grow
-// with the size of the export.
+// with the size of the export. The rows of shared and disordered hours are kept up to a limit.
 
 internal import CozDB
 internal import CozImport
@@ -49,14 +49,19 @@ struct RowOrdinals {
     /// The indexes of hours for further files of these hours, and the number of their rows.
     private var kept: [Int64: RowOrdinalIndex] = [:]
     private var keptCount = 0
-    /// With more rows, only one hour of the last file is kept.
-    private static let keptCountMax = 1_000_000
+    /// With more rows, some 400 MB, only one hour of the last file is kept, and files are read again
+    /// for each hour.
+    private static let keptCountMax = 4_000_000
 
     // State of the current file:
     private var path = ""
     private var canReopen = true
     private var hours: Set<Int64> = []
     private var indexes: [Int64: RowOrdinalIndex] = [:]
+    /// Whether hours were met again, so that each gets an index from its first row on.
+    private var isDisordered = false
+    /// The rows that were looked up in the indexes.
+    private var lookupCount = 0
     /// The rows of the latest millisecond, in order.
     private var latest: (milliseconds: Int64, index: RowOrdinalIndex)?
     /// The identity of the last row with an ordinal, kept after its block is overwritten.
@@ -73,6 +78,8 @@ struct RowOrdinals {
         canReopen = file.isReopenable
         hours = []
         indexes = [:]
+        isDisordered = false
+        lookupCount = 0
         latest = nil
     }
 
@@ -121,8 +128,13 @@ struct RowOrdinals {
         let others = filesByHour[hour] ?? []
         let isAlone = others.isEmpty && lasting[hour] == nil && canReopen
         let isInOrder = isLater || milliseconds == rows.latest
-        if indexes[hour] == nil && !(isAlone && isInOrder) {
-            indexes[hour] = try index(hour, others, isNew ? nil : row.line, replay)
+        if indexes[hour] == nil && !(isAlone && isInOrder && !isDisordered) {
+            if !isNew, lookupCount < RowOrdinals.keptCountMax {
+                try indexAll(before: row.line, replay)
+            }
+            if indexes[hour] == nil {
+                indexes[hour] = try index(hour, others, isNew ? nil : row.line, replay)
+            }
         }
         if isLater {
             latest = (milliseconds, RowOrdinalIndex())
@@ -132,6 +144,11 @@ struct RowOrdinals {
         if isInOrder { ordinal = latest?.index.ordinal(milliseconds, identity) ?? 0 }
         if indexes[hour] != nil {
             ordinal = indexes[hour]?.ordinal(milliseconds, identity) ?? 0
+            lookupCount += 1
+            if lookupCount == RowOrdinals.keptCountMax {
+                isDisordered = false
+                indexes = indexes.filter { $0.key == hour }
+            }
         }
         // Later rows of the hour need no lookup while the hour has no index.
         let latestHour = RowOrdinals.hour(of: rows.latest ?? milliseconds)
@@ -150,6 +167,25 @@ struct RowOrdinals {
         }
         _ = index.ordinal(time, identity)
         latest = (time, index)
+    }
+
+    /// Indexes all hours of this file that it shares with no other, in one pass: where one hour is
+    /// met again, more are.
+    private mutating func indexAll(
+        before line: Int, _ replay: Replay
+    ) throws(DatabaseError) {
+        isDisordered = true
+        let wanted = hours.filter {
+            indexes[$0] == nil && filesByHour[$0] == nil && lasting[$0] == nil
+        }
+        var found: [Int64: RowOrdinalIndex] = [:]
+        try replay(path, line) { milliseconds, identity in
+            let hour = RowOrdinals.hour(of: milliseconds)
+            guard wanted.contains(hour) else { return }
+            _ = found[hour, default: RowOrdinalIndex()].ordinal(milliseconds, identity)
+        }
+        lookupCount += found.values.reduce(0) { $0 + $1.count }
+        indexes.merge(found) { $1 }
     }
 
     /// Returns the index of an hour: other files in order, then this one up to `line`.

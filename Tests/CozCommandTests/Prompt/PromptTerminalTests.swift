@@ -98,6 +98,17 @@ internal import Testing
         try leave(terminal)
     }
 
+    // Both end libedit with a crash.
+    @Test func `quotes that are not closed reach none of libedit's commands`() throws {
+        _ = try folder.write("cozdb:bind 'x\n", to: ".editrc")
+        let terminal = try prompt(["--no-history"])
+        _ = try #require(terminal.wait(for: Self.ready))
+        try terminal.type("\u{1B}xa'\r")
+        try terminal.type("\u{15}\rSELECT count(ts_heart_rate) FROM demo\r")
+        _ = try #require(terminal.wait(for: "-----"), "\(terminal.text.suffix(400))")
+        try leave(terminal)
+    }
+
     @Test func `a line that is too long is refused as a whole`() throws {
         let terminal = try prompt(["--no-history"])
         _ = try #require(terminal.wait(for: Self.ready))

@@ -1,6 +1,7 @@
 // The engine as a program sees it: streaming, limits, cancellation, parameters, counters.
 
 internal import CozTestSupport
+internal import Synchronization
 internal import Testing
 
 @testable internal import CozDB
@@ -24,6 +25,17 @@ private struct CallLog: QueryResultSink {
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
         calls.append(error.map { "failed \($0.kind)" } ?? "end")
     }
+}
+
+/// A sink that does something else with the library when rows arrive.
+private struct CallingSink: QueryResultSink {
+    let body: () -> Void
+
+    mutating func beginStatement(_ index: Int) throws(DatabaseError) {}
+    mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {}
+    mutating func rows(_ batch: ResultBatch) throws(DatabaseError) { body() }
+    mutating func endSeries() throws(DatabaseError) {}
+    mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
 }
 
 @Suite struct QueryEngineTests {
@@ -110,6 +122,48 @@ private struct CallLog: QueryResultSink {
                 $0.bucketCountMax = 10
             }.contains("bucketCountMax"))
         #expect(message("SELECT v FROM m") { $0.textSizeBytesMax = 5 }.contains("textSizeBytesMax"))
+    }
+
+    @Test func `a sink's own calls and tasks are not cancelled with the query`() async throws {
+        let isCancelled = Atomic(false)
+        var options = options
+        options.isCancelled = { isCancelled.load(ordering: .relaxed) }
+        var counts: [Int?] = []
+        var tasks: [Task<Int?, Never>] = []
+        var damaged: Int?
+        let (database, path) = (database, directory.path)
+        var sink = CallingSink {
+            isCancelled.store(true, ordering: .relaxed)
+            counts.append(try? database.rowCount())
+            damaged = try? Database.check(path, decodes: true) { _ in }.damaged
+            tasks.append(Task { try? database.rowCount() })
+        }
+        _ = try? database.query("SELECT v FROM m", options: options, into: &sink)
+        #expect(counts.first == 10_000)
+        #expect(damaged == 0)
+        for task in tasks { #expect(await task.value == 10_000) }
+    }
+
+    @Test func `asking whether a query is cancelled may call the library`() throws {
+        var options = options
+        let database = database
+        options.isCancelled = { (try? database.rowCount()) == nil }
+        let answer = try database.query("SELECT count(v) FROM m WHERE w > 1", options: options)
+        #expect(answer.series[0].rowCount == 1)
+    }
+
+    // Without a check before, this would take all memory.
+    @Test func `buckets are counted before they are made`() throws {
+        var options = options
+        options.bucketCountMax = .max
+        options.limits = QueryLimits()
+        options.limits?.bucketCountMax = .max
+        options.limits?.memorySizeBytesMax = 1 << 20
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query("SELECT mean(v) FROM m GROUP BY time(1ns) LIMIT 2", options: options)
+        }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("bytes of memory") == true, "\(error?.message ?? "")")
     }
 
     @Test func `the deepest statements allowed run`() throws {

@@ -49,12 +49,15 @@ extension Executor {
             // The first bucket of a subquery may start before the range.
             if !plan.isAscending { lower = min(lower, first) }
             let share = MemoryReservation(context.memory)
-            var starts = try buckets.starts(
-                first: lower, last: max(range.upper - 1, first),
-                countMax: options.bucketCountMax
-            ) { () throws(DatabaseError) in try context.checkCancelled() }
+            let last = max(range.upper - 1, first)
             // The starts, and the list with one row per start.
-            try share.grow(starts.count * 34)
+            let count = buckets.count(first: lower, last: last)
+            if count <= Double(options.bucketCountMax) {
+                try share.grow(Int(min(count, 1e15)) * 34)
+            }
+            var starts = try buckets.starts(
+                first: lower, last: last, countMax: options.bucketCountMax
+            ) { () throws(DatabaseError) in try context.checkCancelled() }
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill

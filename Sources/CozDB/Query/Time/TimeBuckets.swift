@@ -126,14 +126,18 @@ struct TimeBuckets: Sendable {
         }
     }
 
+    /// Returns about the number of buckets from that of the time `first` to that of `last`.
+    func count(first: Int64, last: Int64) -> Double {
+        max(0, (Double(last) - Double(first)) / Double(interval))
+    }
+
     /// Returns the starts of the buckets from that of the time `first` to that of `last`.
     func starts(
         first: Int64, last: Int64, countMax: Int,
         checkCancelled: () throws(DatabaseError) -> Void = { () throws(DatabaseError) in }
     ) throws(DatabaseError) -> [Int64] {
         guard first <= last else { return [] }
-        let about = Double(last) - Double(first)
-        guard about / Double(interval) <= Double(countMax) else {
+        guard count(first: first, last: last) <= Double(countMax) else {
             throw DatabaseError(
                 .limitExceeded,
                 "GROUP BY time(\(DurationText.text(interval))) yields more than \(countMax) "

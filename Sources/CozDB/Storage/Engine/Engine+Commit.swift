@@ -32,30 +32,47 @@ extension Engine {
 
     /// Commits a batch. It is as durable on return as the options say.
     ///
-    /// - Parameter marks: marks of the refusals that the batch deals with.
+    /// - Parameters:
+    ///   - marks: marks of the refusals that the batch deals with.
+    ///   - isInside: whether the body of `withoutOtherCommits` calls it.
     func write(
-        _ batch: borrowing WriteBatch, marks: [JournalEntry] = []
+        _ batch: borrowing WriteBatch, marks: [JournalEntry] = [], isInside: Bool = false
     ) throws(DatabaseError) -> WriteReport {
         while true {
-            let basis = try commitBasis()
+            let basis = try commitBasis(isInside)
             let filter = ForgottenFilter(
                 basis.forgotten, schemas: basis.schemas,
                 isWhole: options.refusalPolicy == .throw)
             if let admitted = try filter.admitted(batch) {
-                if var report = try commit(admitted.batch, marks, on: basis) {
+                if var report = try commit(admitted.batch, marks, on: basis, isInside) {
                     admitted.count(into: &report)
                     return report
                 }
-            } else if let report = try commit(batch, marks, on: basis) {
+            } else if let report = try commit(batch, marks, on: basis, isInside) {
                 return report
             }
+        }
+    }
+
+    /// Runs the body while other commits are blocked, after those that are queued. The body's own
+    /// are `write(isInside: true)`.
+    func withoutOtherCommits<Value>(
+        _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try changing { () throws(DatabaseError) in
+            beginExclusive()
+            defer { endExclusive() }
+            try state.withLock(
+                when: { $0.committedSequence == $0.commits.lastSequence || $0.failure != nil }
+            ) { state throws(DatabaseError) in try checkOpen(state) }
+            return try body()
         }
     }
 
     /// Commits a batch without data of forgotten participants; nil if it must be validated again.
     private func commit(
         _ batch: borrowing WriteBatch, _ marks: [JournalEntry],
-        on basis: CommitBasis
+        on basis: CommitBasis, _ isInside: Bool
     ) throws(DatabaseError) -> WriteReport? {
         var encoder = CommitEncoder(
             batch, schemas: basis.schemas, options: options,
@@ -76,7 +93,7 @@ extension Engine {
             refusals: encoder.journal.added,
             basis: (basis.schemasVersion, basis.refusalsVersion))
         // If another commit changed what this one was validated against, it is validated again.
-        guard let (role, sequence) = try queue(commit) else { return nil }
+        guard let (role, sequence) = try queue(commit, isInside) else { return nil }
         try finish(role)
         var report = commit.report
         report.sequence = sequence
@@ -85,11 +102,12 @@ extension Engine {
 
     /// Returns what to validate against. Waits while commits are blocked or both memtables are
     /// full.
-    private func commitBasis() throws(DatabaseError) -> CommitBasis {
+    private func commitBasis(_ isInside: Bool) throws(DatabaseError) -> CommitBasis {
         let memtableLimit = options.memtableSizeBytesMax
         return try state.withLock(
             when: {
-                !$0.isExclusive && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
+                (isInside || !$0.isExclusive)
+                    && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
                     || $0.failure != nil || $0.phase > .open
             }
         ) { state throws(DatabaseError) in
@@ -126,11 +144,11 @@ extension Engine {
 
     /// Gives a commit its sequence and its group; nil if it must be validated again.
     private func queue(
-        _ commit: EncodedCommit
+        _ commit: EncodedCommit, _ isInside: Bool
     ) throws(DatabaseError) -> (role: CommitQueue.Role, sequence: UInt64)? {
         try state.withLock { state throws(DatabaseError) in
             try checkOpen(state)
-            guard !state.isExclusive,
+            guard isInside || !state.isExclusive,
                 commit.basis.schemasVersion == state.schemasVersion,
                 commit.refusals.isEmpty
                     || commit.basis.refusalsVersion == state.refusalsVersion
@@ -274,7 +292,12 @@ extension Engine {
         }
         if isScheduled { return true }
         let isStarted = DetachedThread.start { [weak self] in
-            _ = poll(nil, 0, Int32(milliseconds))
+            // In short sleeps, so that the thread ends soon after a database that is closed.
+            var left = milliseconds
+            while left > 0, self?.state.withLock({ $0.phase == .open }) == true {
+                _ = poll(nil, 0, Int32(min(left, 500)))
+                left -= 500
+            }
             self?.syncLog()
         }
         if !isStarted { state.withLock { $0.isSyncScheduled = false } }

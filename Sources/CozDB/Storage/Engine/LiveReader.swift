@@ -52,13 +52,15 @@ final class LiveReader: Sendable {
             $0?.generation == manifest.generation ? $0?.snapshot : nil
         }
         if let known { return known }
-        let (generation, hasLogs, snapshot) = try read { manifest, segments, replay in
+        let (generation, isFinal, snapshot) = try read { manifest, segments, replay in
             let snapshot = segments.snapshot(
                 manifest, schemas: replay.schemas, memtables: [replay.memtable],
                 sequence: replay.lastSequence)
-            return (manifest.generation, !manifest.logs.isEmpty, snapshot)
+            // A segment that cannot be opened now may be later, for example with more memory.
+            let isFinal = manifest.logs.isEmpty && segments.failures.isEmpty
+            return (manifest.generation, isFinal, snapshot)
         }
-        lastSnapshot.withLock { $0 = hasLogs ? nil : (generation, snapshot) }
+        lastSnapshot.withLock { $0 = isFinal ? (generation, snapshot) : nil }
         return snapshot
     }
 

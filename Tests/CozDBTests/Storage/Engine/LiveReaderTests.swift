@@ -7,6 +7,19 @@ import Testing
 @testable import CozDB
 
 struct LiveReaderTests {
+    @Test func `a reader tries again to open what it could not open`() throws {
+        let system = FaultyFileSystem()
+        try LiveReaderTests.session(["e"], 1, on: system)
+        let segment = try #require(system.files.first { $0.hasSuffix(".seg") })
+        let reader = try Database.open(
+            "db", access: .readOnly, options: DatabaseOptions(), on: system)
+        let bytes = system[segment]
+        system.erase(segment)
+        #expect(throws: DatabaseError.self) { try reader.query("SELECT * FROM e") }
+        system.add(segment, bytes)
+        #expect(try reader.query("SELECT * FROM e").series.count == 1)
+    }
+
     /// A directory in which a whole session of a writer passes each time that a few files were
     /// opened.
     private final class Chained: ReadingDirectory {

@@ -1,6 +1,8 @@
 // The rejects journal: entries of every kind read back, damage does not.
 
 import CozTestSupport
+import Foundation
+import Synchronization
 import Testing
 
 @testable import CozDB
@@ -210,6 +212,41 @@ struct RejectsReplayTests {
             _ = try database.replayRejects()
         }
         #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `a replay beside writers replaces nothing that they have written`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        func batch(_ rows: some Sequence<Int>, _ value: FieldValue) throws -> WriteBatch {
+            var batch = WriteBatch()
+            for row in rows {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: Int64(row)), fields: ["x": value])
+            }
+            return batch
+        }
+        let rowCount = 20_000
+        _ = try database.write(try batch([-1], .integer(1)))
+        _ = try database.write(try batch(0..<rowCount, .float(1.5)))
+        try database.alter(experiment: "m", field: "x", type: .float)
+        let isDone = Atomic(false)
+        let thread = Thread {
+            _ = try? database.replayRejects()
+            isDone.store(true, ordering: .releasing)
+        }
+        thread.start()
+        var row = rowCount
+        while row > 0, !isDone.load(ordering: .acquiring) {
+            row -= 1
+            _ = try database.write(try batch([row], .float(999)))
+        }
+        while !isDone.load(ordering: .acquiring) { usleep(1000) }
+        let answer = try database.query("SELECT x FROM m WHERE time >= \(row)")
+        let values = try #require(answer.series.first?.column("x"))
+        #expect(
+            values.doubles.prefix(rowCount - row)
+                == Array(repeating: 999, count: rowCount - row)[...])
     }
 
     @Test func `forgetting costs in proportion to the names`() throws {
