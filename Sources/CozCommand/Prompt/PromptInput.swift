@@ -13,6 +13,9 @@ struct PromptInput {
         case quit
     }
 
+    /// After more lines, one that ends with a comma does not end a statement, even a wrong one.
+    private static let parsedLineCountMax = 64
+
     /// The lines of an unfinished statement.
     private(set) var lines: [String] = []
     private let isComplete: (String) -> Bool
@@ -43,6 +46,8 @@ struct PromptInput {
             return .more
         }
         lines.append(line)
+        // Parsing a long list once for each of its lines would take time by its square.
+        if lines.count > PromptInput.parsedLineCountMax, trimmed.last == "," { return .more }
         // Neither a comment alone nor a semicolon in a comment ends a statement.
         if trimmed.last == ";" && !isInComment || isComplete(text) { return end() }
         return .more

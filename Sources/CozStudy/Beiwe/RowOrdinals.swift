@@ -49,8 +49,8 @@ struct RowOrdinals {
     /// The indexes of hours for further files of these hours, and the number of their rows.
     private var kept: [Int64: RowOrdinalIndex] = [:]
     private var keptCount = 0
-    /// With more rows, some 400 MB, only one hour of the last file is kept, and files are read again
-    /// for each hour.
+    /// With more rows, some 400 MB, only one hour of the last file is kept, and files are read
+    /// again for each hour.
     private static let keptCountMax = 4_000_000
 
     // State of the current file:

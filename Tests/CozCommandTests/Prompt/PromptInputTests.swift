@@ -96,6 +96,24 @@ struct PromptCommandTests {
     }
 }
 
+struct LongStatementTests {
+    @Test func `a long list is not parsed for each of its lines`() {
+        var parseCount = 0
+        var input = PromptInput { text in
+            parseCount += 1
+            return text.hasSuffix(")")
+        }
+        #expect(input.take("SELECT v FROM m WHERE v IN (") == .more)
+        for value in 0..<5_000 { #expect(input.take("\(value),") == .more) }
+        #expect(parseCount < 100)
+        guard case .run(let text) = input.take("1)") else {
+            Issue.record("the statement does not end")
+            return
+        }
+        #expect(text.hasSuffix("4999,\n1)"))
+    }
+}
+
 /// Lines that were written down before.
 private final class WrittenLines: LineReader {
     private var inputs: [LineInput]

@@ -12,10 +12,10 @@
 //     6  removalMutex       one thread removes obsolete files
 //     7  state              the monitor: short sections, no file is touched in them
 //
-// `exclusively` takes 1 to 3 and flushes, `withoutOtherCommits` takes 1 and 3. A commit takes 4, and
-// 5 where it begins a log. The flush of a frozen memtable, on flushQueue, takes 5. `close` takes 3
-// before it waits for 2, once no other thread has or can get 1. LockFile and Snapshot have mutexes
-// of their own, inside of which nothing is taken.
+// `exclusively` takes 1 to 3 and flushes, `withoutOtherCommits` takes 1 and 3. A commit takes 4,
+// and 5 where it begins a log. The flush of a frozen memtable, on flushQueue, takes 5. `close`
+// takes 3 before it waits for 2, once no other thread has or can get 1. LockFile and Snapshot have
+// mutexes of their own, inside of which nothing is taken.
 
 /// A database that is open for writing.
 final class Engine: Sendable {
