@@ -190,7 +190,7 @@ public final class InputFile {
                     unsafe try readDecoded(into: target)
                 }
             } catch {
-                if before == 0 { throw error }
+                if before == 0 || error.kind == .cancelled { throw error }
                 peekError = error
             }
             if buffer.count == before { break }

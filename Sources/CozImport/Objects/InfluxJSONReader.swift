@@ -128,7 +128,7 @@ private struct InfluxJSONDecoder: ~Copyable {
             throw unexpected("found the member \"\(key)\"", file)
         default: return
         }
-        guard token != expected, token != .null else { return }
+        guard token != expected, token != .null || key == "results" else { return }
         let kind =
             expected == .arrayStart ? "an array" : expected == .string ? "a string" : "an object"
         throw unexpected("\"\(key)\" is not \(kind)", file)
