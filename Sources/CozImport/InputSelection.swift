@@ -5,8 +5,8 @@ public import CozDB
 /// The open input files of one import, with their formats.
 ///
 /// Opening can block: a named pipe waits for its writer, and detecting a format waits for the first
-/// bytes. Open the inputs before the database, so that its lock is not held meanwhile. Not safe for
-/// use by several threads at once.
+/// 4096 bytes. Open the inputs before the database, so that its lock is not held meanwhile. Not
+/// safe for use by several threads at once.
 public struct ImportInputs {
     let selection: InputSelection
 

@@ -51,6 +51,17 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
     let files = TemporaryFiles()
     let text = Array(String(repeating: "m,a=b v=1.5,s=\"text\" 1\n", count: 40_000).utf8)
 
+    /// Reads the rest of a file in small pieces.
+    private func read(_ file: InputFile, _ size: Int, into buffer: inout PaddedBuffer) throws {
+        var before = -1
+        while buffer.count != before {
+            before = buffer.count
+            unsafe try buffer.append(upTo: size) { (target) throws(DatabaseError) -> Int in
+                unsafe try file.read(into: target)
+            }
+        }
+    }
+
     @Test func `plain and gzip files read the same`() throws {
         let plain = files.write("plain", text)
         let half = text.count / 2
@@ -80,13 +91,7 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         let file = InputFile(name: "pipe", descriptor: source, sizeBytes: 0)
         #expect(try file.peek() == Array(text[..<4096]))
         var buffer = PaddedBuffer()
-        var before = -1
-        while buffer.count != before {
-            before = buffer.count
-            unsafe try buffer.append(upTo: 999) { (target) throws(DatabaseError) -> Int in
-                unsafe try file.read(into: target)
-            }
-        }
+        try read(file, 999, into: &buffer)
         #expect(buffer.bytes.copy(0..<buffer.count) == Array(text[..<5000]))
     }
 
@@ -96,15 +101,7 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         let head = try file.peek()
         #expect(head.count < 3000 && text.starts(with: head))
         var buffer = PaddedBuffer()
-        #expect(throws: DatabaseError.self) {
-            while true {
-                let before = buffer.count
-                unsafe try buffer.append(upTo: 999) { (target) throws(DatabaseError) -> Int in
-                    unsafe try file.read(into: target)
-                }
-                if buffer.count == before { break }
-            }
-        }
+        #expect(throws: DatabaseError.self) { try read(file, 999, into: &buffer) }
         #expect(buffer.bytes.copy(0..<buffer.count).starts(with: head))
     }
 
@@ -112,13 +109,7 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         let zeros = [UInt8](repeating: 0x41, count: 100_000)
         let file = try InputFile(path: files.write("zeros.gz", gzip(zeros)))
         var buffer = PaddedBuffer()
-        var before = -1
-        while buffer.count != before {
-            before = buffer.count
-            unsafe try buffer.append(upTo: 7) { (target) throws(DatabaseError) -> Int in
-                unsafe try file.read(into: target)
-            }
-        }
+        try read(file, 7, into: &buffer)
         #expect(buffer.bytes.copy(0..<buffer.count) == zeros)
     }
 

@@ -78,7 +78,7 @@ internal import Testing
         options.participant = "p"
         options.experiment = "m"
         for isNested in [false, true] {
-            let growth = try Growth(from: 100) { size in
+            let growth = try Growth(from: 1000) { size in
                 var hours: [Int] = []
                 for hour in 0..<size { hours += isNested && hour > 0 ? [hour, hour - 1] : [hour] }
                 if !isNested { hours += Array(0..<size) }

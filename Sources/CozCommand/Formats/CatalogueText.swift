@@ -83,5 +83,4 @@ enum CatalogueText {
         }
         return text
     }
-
 }

@@ -20,7 +20,7 @@ protocol LineReader: AnyObject {
     /// - Parameters:
     ///   - prompt: The text before the line.
     ///   - earlier: The earlier lines of the statement, for completion.
-    func line(prompt: String, after earlier: String) -> LineInput
+    func line(prompt: String, after earlier: [String]) -> LineInput
 
     /// Adds a line to the history.
     func remember(_ line: String)

@@ -72,7 +72,7 @@ final class Prompt {
         }
         while true {
             let prompt = input.lines.isEmpty ? "cozdb> " : "   ... "
-            switch reader.line(prompt: prompt, after: input.text) {
+            switch reader.line(prompt: prompt, after: input.lines) {
             case .end: return
             case .interrupted(let wasEmpty):
                 if wasEmpty, input.lines.isEmpty { say("Press Ctrl-D or type \\quit to leave.\n") }

@@ -15,8 +15,10 @@ final class TerminalEditor: LineReader {
     private let complete: (CompletionRequest) -> Completion
     /// The prompt, for libedit's callback, which runs whenever it draws the line.
     private var prompt: UnsafeMutablePointer<CChar>?
+    /// The prompt of the current line.
     private var startPrompt = ""
-    private var earlier = ""
+    /// The earlier lines of the statement.
+    private var earlier: [String] = []
     /// The event that ended the current line, unless it ended normally.
     private var stop: LineInput?
     /// The columns that libedit draws for; nil when it begins a line, because it then looks for the
@@ -76,7 +78,7 @@ final class TerminalEditor: LineReader {
         unsafe free(prompt)
     }
 
-    func line(prompt: String, after earlier: String) -> LineInput {
+    func line(prompt: String, after earlier: [String]) -> LineInput {
         use(prompt: "")
         self.earlier = earlier
         stop = nil
@@ -213,7 +215,8 @@ final class TerminalEditor: LineReader {
 
     private func completeWord() -> UInt8 {
         let text = text()
-        let request = CompletionRequest(earlier: earlier, before: text.before, after: text.after)
+        let request = CompletionRequest(
+            earlier: earlier.joined(separator: "\n"), before: text.before, after: text.after)
         // At the start of a line Tab indents, so that statements with tabs can be pasted.
         if request.before.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }), !earlier.isEmpty {
             unsafe el_insertstr(editor, "    ")

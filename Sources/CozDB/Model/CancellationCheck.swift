@@ -50,15 +50,18 @@ final class CancellationCheck: Sendable {
     static func suspended<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        let result = $current.withValue(nil) {
-            Result { () throws(DatabaseError) in try body() }
-        }
-        return try result.get()
+        try run(body, under: nil)
     }
 
     /// Runs the body with this check installed.
     func over<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
-        let result = CancellationCheck.$current.withValue(self) {
+        try CancellationCheck.run(body, under: self)
+    }
+
+    private static func run<Value>(
+        _ body: () throws(DatabaseError) -> Value, under check: CancellationCheck?
+    ) throws(DatabaseError) -> Value {
+        let result = $current.withValue(check) {
             Result { () throws(DatabaseError) in try body() }
         }
         return try result.get()

@@ -72,6 +72,23 @@ package struct JSONInput: ~Copyable {
         }
     }
 
+    /// Skips the rest of an object or array whose first token was the last one; false if the JSON
+    /// is invalid.
+    ///
+    /// - Throws: as `next`.
+    mutating func skipNested(from file: InputFile?) throws(DatabaseError) -> Bool {
+        var depth = 1
+        while depth > 0 {
+            switch try next(from: file) {
+            case .objectStart, .arrayStart: depth += 1
+            case .objectEnd, .arrayEnd: depth -= 1
+            case .invalid, .end: return false
+            default: break
+            }
+        }
+        return true
+    }
+
     /// Retains the bytes from `index` on until `release`. Reading more can shift indices, by the
     /// same amount as `keptStart`.
     package mutating func keep(from index: Int) {
@@ -80,8 +97,6 @@ package struct JSONInput: ~Copyable {
 
     /// The current start of the retained range.
     package var keptStart: Int { kept ?? scanner.index }
-
-    package var isKept: Bool { kept != nil }
 
     /// Ends retention.
     package mutating func release() {
@@ -185,12 +200,12 @@ package struct JSONInput: ~Copyable {
     /// - Parameters:
     ///   - error: the index of the error.
     ///   - nesting: the outer array and what it is in.
-    /// - Returns: the first skipped bytes, at most `sizeBytesMax`; nil if there is no such place.
-    ///   The input is then of no more use.
+    /// - Returns: the first skipped bytes, at most `sizeBytesMax`, and whether there is such a
+    ///   place. Without one the input is of no more use.
     /// - Throws: as `InputFile.read`.
     package mutating func recoverRow(
         from file: InputFile?, at error: Int, in nesting: JSONScanner.Nesting, sizeBytesMax: Int
-    ) throws(DatabaseError) -> [UInt8]? {
+    ) throws(DatabaseError) -> (passed: [UInt8], isFound: Bool) {
         var passed: [UInt8] = []
         var search = RowSearch()
         var error = error
@@ -199,12 +214,14 @@ package struct JSONInput: ~Copyable {
         while true {
             let start = scanner.index
             let found = search.next(in: buffer.bytes, start..<buffer.count, after: error)
-            let end = Swift.min(found ?? buffer.count, start + sizeBytesMax - passed.count)
-            passed += buffer.bytes.copy(start..<Swift.max(start, end))
-            if search.place == .brace || found == nil && scanner.isLast { return nil }
+            let isBrace = search.place == .brace
+            let end = isBrace ? buffer.count : found ?? buffer.count
+            let room = Swift.max(0, sizeBytesMax - passed.count)
+            passed += buffer.bytes.copy(start..<Swift.max(start, Swift.min(end, start + room)))
+            if isBrace || found == nil && scanner.isLast { return (passed, false) }
             if let found {
                 scanner.restart(at: found, in: nesting, isValue: search.place == .row)
-                return passed
+                return (passed, true)
             }
             scanner.index = buffer.count
             error -= buffer.count

@@ -241,7 +241,7 @@ private struct InfluxJSONDecoder: ~Copyable {
                 row.add(
                     token, input.scanner, column: column, rows.columns.all[column].name)
             }
-            if token == .objectStart || token == .arrayStart, try !skipNested(file) {
+            if token == .objectStart || token == .arrayStart, try !input.skipNested(from: file) {
                 try recover(file, &batch)
                 return true
             }
@@ -272,20 +272,6 @@ private struct InfluxJSONDecoder: ~Copyable {
                 source: batch.source, line: place.line, column: place.column))
     }
 
-    /// Skips the rest of an object or array; false if the JSON is invalid.
-    private mutating func skipNested(_ file: InputFile) throws(DatabaseError) -> Bool {
-        var depth = 1
-        while depth > 0 {
-            switch try input.next(from: file) {
-            case .objectStart, .arrayStart: depth += 1
-            case .objectEnd, .arrayEnd: depth -= 1
-            case .invalid, .end: return false
-            default: break
-            }
-        }
-        return true
-    }
-
     /// Refuses a value that stands in place of a row.
     private mutating func refuseValue(
         _ token: JSONToken, _ file: InputFile, _ batch: inout WriteBatch
@@ -293,7 +279,9 @@ private struct InfluxJSONDecoder: ~Copyable {
         let place = input.place(of: input.scanner.start)
         input.keep(from: input.scanner.start)
         defer { input.release() }
-        if token == .objectStart, try !skipNested(file) { return try recover(file, &batch) }
+        if token == .objectStart, try !input.skipNested(from: file) {
+            return try recover(file, &batch)
+        }
         refuse(place, "found another value than an array, expected one array per row", &batch)
     }
 
@@ -309,18 +297,17 @@ private struct InfluxJSONDecoder: ~Copyable {
         let index = fault?.index ?? input.scanner.problem.index
         let place = input.place(of: index)
         var reason = fault?.reason ?? input.scanner.problem.message(in: text)
-        let start = Swift.min(input.isKept ? input.keptStart : index, text.count)
-        var kept = text.copy(start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax))
-        if frames.last == .values,
-            let passed = try input.recoverRow(
+        let kept: [UInt8]
+        if frames.last == .values {
+            let (passed, isFound) = try input.recoverRow(
                 from: file, at: index, in: rowsNesting, sizeBytesMax: Refusal.lineSizeBytesMax)
-        {
-            kept = passed
+            (kept, hasFailed) = (passed, !isFound)
         } else {
-            reason += "; the rest of the file was not read"
+            let start = Swift.min(index, text.count)
+            kept = text.copy(start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax))
             hasFailed = true
         }
-        input.release()
+        if hasFailed { reason += "; the rest of the file was not read" }
         batch.refuse(
             Refusal(
                 subject: .line(kept), reason: reason, source: batch.source, line: place.line,

@@ -102,11 +102,11 @@ private struct ObjectDecoder: ~Copyable {
                 if let inner {
                     guard try readMembers(inner, file) else { return false }
                 } else {
-                    guard try skip(file) else { return false }
+                    guard try input.skipNested(from: file) else { return false }
                     add(token, column)
                 }
             case .arrayStart:
-                guard try skip(file) else { return false }
+                guard try input.skipNested(from: file) else { return false }
                 add(token, column)
             default: add(token, column)
             }
@@ -123,21 +123,6 @@ private struct ObjectDecoder: ~Copyable {
         if input.scanner.contentsEqual("fields") { return .fields }
         if input.scanner.contentsEqual("fields_int") { return .integerFields }
         return input.scanner.contentsEqual("tags") ? .tags : nil
-    }
-
-    /// Skips the rest of an object or array whose first token was the last one; false if the JSON
-    /// is invalid.
-    private mutating func skip(_ file: InputFile) throws(DatabaseError) -> Bool {
-        var depth = 1
-        while depth > 0 {
-            switch try input.next(from: file) {
-            case .objectStart, .arrayStart: depth += 1
-            case .objectEnd, .arrayEnd: depth -= 1
-            case .invalid, .end: return false
-            default: break
-            }
-        }
-        return true
     }
 
     private mutating func recover(

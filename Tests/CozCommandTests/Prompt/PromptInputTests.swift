@@ -122,7 +122,7 @@ private final class WrittenLines: LineReader {
 
     init(_ inputs: [LineInput]) { self.inputs = inputs }
 
-    func line(prompt: String, after earlier: String) -> LineInput {
+    func line(prompt: String, after earlier: [String]) -> LineInput {
         prompts.append(prompt)
         return inputs.isEmpty ? .end : inputs.removeFirst()
     }

@@ -54,8 +54,8 @@ extension Engine {
         }
     }
 
-    /// Runs the body while other commits are blocked, after those that are queued. The body's own
-    /// are `write(isInside: true)`.
+    /// Runs the body while other commits are blocked, after those that are queued. The body
+    /// commits with `write(isInside: true)`.
     func withoutOtherCommits<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
