@@ -246,11 +246,13 @@ struct GroupAggregation {
             let isWhole = rows.count == series.times.count
             var batch = RowBatch(times: isWhole ? series.times : Array(series.times[rows]))
             batch.references.reserve(plan.references.count)
-            for (index, reference) in plan.references.enumerated() {
+            for index in input.present ?? Array(plan.references.indices) {
+                let reference = plan.references[index]
                 let vector: ResultVector
                 switch source.bindings[index] {
-                case .output(let index) where series.columns[index].type != nil:
-                    vector = series.columns[index].part(rows)
+                case .output(let index):
+                    guard let column = series.columns.column(index) else { continue }
+                    vector = column.part(rows)
                 case .tag(let name):
                     let value = plan.value(ofTag: tags.value(of: name), source)
                     vector = .constant(value, count: batch.count)
@@ -260,7 +262,7 @@ struct GroupAggregation {
             }
             try add(batch, source)
         }
-        for index in fields.indices { fields[index].endSeries() }
+        for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
     }
 
     /// Resets to the initial state, but keeps the buffers.

@@ -82,7 +82,12 @@ final class Executor {
             switch source.origin {
             case .experiment: inputs += try storedInputs(plan, index)
             case .subquery(let inner) where isStream(inner, in: plan):
-                let shown = PassthroughColumns(plan, source, inner)
+                let shown = ShownColumns(plan, source, count: inner.references.count) { column in
+                    guard case .column(let reference) = inner.columns[column].evaluation else {
+                        return nil
+                    }
+                    return reference
+                }
                 for series in try derived(inner) {
                     var input = InputSeries(origin: .derived(series), source: index)
                     if let present = series.input.present {
@@ -94,8 +99,16 @@ final class Executor {
             case .subquery(let inner):
                 let materialized = MaterializedOutput(inner, options, context)
                 try run(inner, into: materialized)
+                let isWide = plan.bindingCount >= ExperimentView.wideColumnCountMin
+                let shown =
+                    isWide ? ShownColumns(plan, source, count: inner.columns.count) { $0 } : nil
                 for series in materialized.finished() {
-                    let input = InputSeries(origin: .materialized(series), source: index)
+                    var input = InputSeries(origin: .materialized(series), source: index)
+                    if let shown {
+                        (input.present, input.presentDimensions) =
+                            shown.places(of: series.columns.references)
+                        try seriesShare.grow(input.presentSizeBytes)
+                    }
                     if let settled = settled(input, source.condition) { inputs.append(settled) }
                 }
             }
@@ -448,30 +461,32 @@ extension SelectPlan {
     }
 }
 
-/// Which references and dimensions of a statement show a stored column of its subquery unchanged.
-private struct PassthroughColumns {
+/// Which references and dimensions of a statement show values of its subquery unchanged. The values
+/// are numbered: the references of the subquery if its series are derived, else its columns.
+private struct ShownColumns {
     private let plan: SelectPlan
-    /// The references that show each reference of the subquery, then the dimensions.
+    /// The references that show each value, then the dimensions.
     private var shown: [[Int]]
     /// All other references and dimensions.
     private var others: [Int] = []
 
-    init(_ plan: SelectPlan, _ source: PlannedSource, _ inner: SelectPlan) {
+    /// - Parameters:
+    ///   - count: the number of values.
+    ///   - place: the number of a column's value; nil if the column is computed.
+    init(_ plan: SelectPlan, _ source: PlannedSource, count: Int, _ place: (Int) -> Int?) {
         self.plan = plan
-        shown = Array(repeating: [], count: inner.references.count)
+        shown = Array(repeating: [], count: count)
         for (index, binding) in (source.bindings + source.dimensions).enumerated() {
-            if case .output(let column) = binding,
-                case .column(let reference) = inner.columns[column].evaluation
-            {
-                shown[reference].append(index)
+            if case .output(let column) = binding, let place = place(column) {
+                shown[place].append(index)
             } else {
                 others.append(index)
             }
         }
     }
 
-    /// Returns the references and dimensions that may have values if these references of the
-    /// subquery may; ascending.
+    /// Returns the references and dimensions that may not be null if these values may not be;
+    /// ascending.
     func places(of present: [Int]) -> (references: [Int], dimensions: [Int]) {
         plan.split((present.flatMap { shown[$0] } + others).sorted())
     }

@@ -43,18 +43,16 @@ final class MaterializedOutput: SeriesOutput {
 
     /// The size of the current series.
     private var heldBytes: Int {
-        rows.sizeBytes + 200 + plan.columns.count * MemoryLayout<ResultVector>.stride
+        rows.sizeBytes + 200
     }
 
     func endSeries() throws(DatabaseError) {
         sizeBytes += heldBytes
         var times = rows.times
-        var columns = rows.takeVectors(plan.columns.count)
+        var columns = rows.takeColumns()
         if !plan.isAscending {
             times.reverse()
-            for index in columns.indices where columns[index].type != nil {
-                columns[index] = columns[index].reversed
-            }
+            columns = columns.map(count: columns.count, \.reversed)
         }
         series.append(MaterializedSeries(name: name, tags: tags, times: times, columns: columns))
     }

@@ -7,7 +7,7 @@ struct MaterializedSeries {
     /// Tags without a value are left out: with thousands of dimensions, each series has few.
     let tags: [(name: String, value: String)]
     let times: [Int64]
-    let columns: [ResultVector]
+    let columns: RowColumns
 }
 
 /// A series of a raw subquery, whose rows are computed while they are read.
@@ -504,8 +504,7 @@ struct RowBatchReader {
                 strings: column.strings)
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .materialized(let series)):
-            if series.columns[index].type == nil { return nil }
-            let column = series.columns[index].part(slice)
+            guard let column = series.columns.column(index)?.part(slice) else { return nil }
             let vector = descending ? column.reversed : column
             return type.map { vector.cast(to: $0) } ?? vector
         case (.output(let index, let type), .derived(let series)):

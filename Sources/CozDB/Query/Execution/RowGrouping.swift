@@ -55,7 +55,7 @@ extension Executor {
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
             var writer = RowWriter(plan, met.keys[place], output)
             try writer.write(
-                times: order.map { times[$0] }, met.groups[place].takeReferences(order))
+                times: order.map { times[$0] }, met.groups[place].takeColumns(order))
             try writer.finish()
             try met.share.grow(-sizeBytes)
         }

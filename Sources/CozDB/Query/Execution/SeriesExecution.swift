@@ -77,7 +77,7 @@ struct SeriesExecution {
             if isLast(batch) { break }
         }
         return RowBatch(
-            times: rows.times, references: rows.takeReferences(),
+            times: rows.times, references: rows.takeColumns(),
             dimensions: dimensions.map { $0.finished() })
     }
 

@@ -55,8 +55,9 @@ struct SparseRows {
     /// the next.
     ///
     /// - Parameter order: the rows in their new order; nil keeps the order.
-    mutating func takeReferences(_ order: [Int]? = nil) -> RowColumns {
+    mutating func takeColumns(_ order: [Int]? = nil) -> RowColumns {
         var result = RowColumns(count: order?.count ?? times.count)
+        result.reserve(columns.count)
         for place in columns.indices.sorted(by: { columns[$0].index < columns[$1].index }) {
             columns[place].builder.appendNulls(upTo: times.count)
             let vector = columns[place].builder.finished()
@@ -65,19 +66,5 @@ struct SparseRows {
         }
         self = SparseRows()
         return result
-    }
-
-    /// Returns all columns, and removes all rows. Columns without a value have no type and share
-    /// their memory.
-    mutating func takeVectors(_ count: Int) -> [ResultVector] {
-        let nothing = ResultVector.constant(nil, count: columns.count < count ? times.count : 0)
-        var vectors = [ResultVector](repeating: nothing, count: count)
-        for place in columns.indices {
-            columns[place].builder.appendNulls(upTo: times.count)
-            vectors[columns[place].index] = columns[place].builder.finished()
-            columns[place].builder = VectorBuilder(type: nil)
-        }
-        self = SparseRows()
-        return vectors
     }
 }

@@ -383,18 +383,51 @@ struct SubqueryMemoryTests {
         #expect(try database.query(statement, options: query).series.first?.times.count == 20_000)
     }
 
-    @Test func `what a subquery keeps of many series and columns is counted`() throws {
+    @Test func `a subquery of many series keeps only columns with values`() throws {
         let database = try QueryGrowthTests.database(.sparseSeriesInMemory, 1000)
-        var query = QueryOptions(now: Timestamp(nanoseconds: 10_000))
-        query.limits = QueryLimits()
-        query.limits?.memorySizeBytesMax = 8 << 20
-        let statement = "SELECT max(*) FROM (SELECT mean(*) FROM m GROUP BY id_participant)"
+        // A place for each column of each series would be 32 MB.
+        let answer = try database.query(
+            "SELECT max(*) FROM (SELECT mean(*) FROM m GROUP BY id_participant)",
+            options: SubqueryMemoryTests.limited(to: 4 << 20))
+        #expect(answer.series[0].columns.count == 1_001)
+    }
+
+    @Test func `what a subquery keeps is counted`() throws {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        var batch = WriteBatch()
+        let fields = Dictionary(uniqueKeysWithValues: (0..<5).map { ("f\($0)", 1.0) })
+        for participant in 0..<800 {
+            for row in 0..<100 {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p\(participant)"],
+                    time: Timestamp(nanoseconds: Int64(row)),
+                    fields: fields.mapValues { .float($0) })
+            }
+        }
+        _ = try database.write(batch)
+        let inner =
+            "SELECT mean(*) FROM m WHERE time >= 0 AND time < 100 "
+            + "GROUP BY time(1ns), id_participant"
+        let outer = "SELECT max(*) FROM (\(inner))"
+        // One series of the answer takes 6 KB, all of them 5 MB.
+        let limited = SubqueryMemoryTests.limited(to: 4 << 20)
+        var sink = ForgetfulSink()
+        try database.query(inner, options: limited, into: &sink)
         let error = #expect(throws: DatabaseError.self) {
-            try database.query(statement, options: query)
+            try database.query(outer, options: limited)
         }
         #expect(error?.kind == .limitExceeded)
-        query.limits?.memorySizeBytesMax = 256 << 20
-        let answer = try database.query(statement, options: query).series[0]
-        #expect(answer.columns.count == 1_001)
+        let answer = try database.query(outer, options: SubqueryMemoryTests.limited(to: 64 << 20))
+        #expect(answer.series[0].columns.count == 6)
+    }
+
+    private static func limited(to sizeBytes: Int) -> QueryOptions {
+        var options = QueryOptions(now: Timestamp(nanoseconds: 10_000))
+        options.limits = QueryLimits()
+        options.limits?.memorySizeBytesMax = sizeBytes
+        return options
     }
 }
