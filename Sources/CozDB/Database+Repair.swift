@@ -18,8 +18,10 @@ extension Database {
     /// - Parameters:
     ///   - path: The directory of the database.
     ///   - options: Options of the database, as for `open`.
-    ///   - isDryRun: If true, reports what would be done, changes nothing and takes no lock.
-    /// - Throws: `locked` if another process has the database open for writing; `notFound` if the
+    ///   - isDryRun: If true, reports what would be done, changes nothing and takes no lock. Starts
+    ///     again if a writer changed the database meanwhile.
+    /// - Throws: `locked` if another process has the database open for writing, or if a dry run
+    ///   found it changed again and again; `notFound` if the
     ///   path is no database or is a backup; `unsupportedFormat`; `io` if a file cannot be read or
     ///   written, with nothing changed; `damaged` if no file says which database it belongs to.
     public static func repair(
@@ -43,16 +45,49 @@ extension Database {
         try DirectoryMark.checkIsRepairable(names, path: path)
         // Taking the lock creates the LOCK file. Do not create it in a directory that is no
         // database, nor in an intact copy that came without one.
-        if !isDryRun, !names.contains(FileName.lock.text) {
-            var trial = try DatabaseRepair(directory, isDryRun: true)
-            try trial.run(nil)
-            if trial.report.isEmpty { return RepairReport() }
+        if isDryRun || !names.contains(FileName.lock.text) {
+            let preview = try preview(directory)
+            if isDryRun { return preview }
+            if preview.isEmpty { return RepairReport() }
         }
-        let lock = isDryRun ? nil : try Recovery.takeLock(directory)
+        let lock = try Recovery.takeLock(directory)
         return try withExtendedLifetime(lock) { () throws(DatabaseError) in
-            var repair = try DatabaseRepair(directory, isDryRun: isDryRun)
+            var repair = try DatabaseRepair(directory, isDryRun: false)
             try repair.run(lock)
             return repair.report
         }
+    }
+
+    /// Reports what a repair would do. Beside a writer, files of different moments look like
+    /// damage: only what is found without a change in between counts.
+    private static func preview(_ directory: any Directory) throws(DatabaseError) -> RepairReport {
+        var version = DatabaseVersion(directory)
+        for _ in 0..<20 {
+            let result = Result { () throws(DatabaseError) in
+                var repair = try DatabaseRepair(directory, isDryRun: true)
+                try repair.run(nil)
+                return repair.report
+            }
+            if case .success(let report) = result, report.isEmpty { return report }
+            let now = DatabaseVersion(directory)
+            if now == version { return try result.get() }
+            version = now
+        }
+        throw DatabaseError(
+            .locked,
+            "a writer changes the database too often to tell what a repair would do; "
+                + "wait until it closes it", file: directory.path)
+    }
+}
+
+/// What a writer changes with every commit and every new manifest.
+private struct DatabaseVersion: Equatable {
+    private let lock: [UInt8]?
+    /// Who may not read the lock sees only this change.
+    private let generation: UInt64?
+
+    init(_ directory: any Directory) {
+        lock = (try? AcknowledgedState.readBytes(in: directory))?.bytes
+        generation = try? Manifest.read(in: directory)?.generation
     }
 }

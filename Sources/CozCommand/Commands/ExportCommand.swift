@@ -175,8 +175,7 @@ struct ExportCommand: ParsableCommand {
             }
         for (request, schema) in parts {
             let export = ExperimentExport(
-                snapshot: snapshot, request: request, schema: schema,
-                cutsBatchesByValues: format is LineProtocolExport)
+                snapshot: snapshot, request: request, schema: schema)
             let rows = try export.write(in: format, to: output, noting: &notes)
             notes.add(rows, request, schema)
             if let options = export.importOptions { notes.add(options, of: schema) }

@@ -8,8 +8,6 @@ struct ExperimentExport {
     /// The selection of rows and columns. Its zone and its empty columns do not apply here.
     let request: ResearcherRequest
     let schema: ExperimentSchema
-    /// Whether the format skips columns that have no value in a batch.
-    let cutsBatchesByValues: Bool
 
     /// Writes the rows and returns their number.
     ///
@@ -74,7 +72,6 @@ struct ExperimentExport {
 
     private var options: QueryOptions {
         var options = QueryOptions(now: request.now)
-        options.cutsBatchesByValues = cutsBatchesByValues
         // A condition on a tag that no point has matches no rows.
         options.influxCompatible = true
         options.redactsSecrets = request.redactsSecrets

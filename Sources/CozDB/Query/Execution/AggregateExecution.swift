@@ -239,7 +239,7 @@ struct GroupAggregation {
         _ series: MaterializedSeries, _ input: InputSeries
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        let batchRows = RowBatchReader.rowCountMax(plan, executor.context)
+        let batchRows = RowBatchReader.rowCountMax(columnCount: plan.references.count)
         var tags = TagCache(input)
         for start in stride(from: 0, to: series.times.count, by: batchRows) {
             let rows = start..<min(start + batchRows, series.times.count)

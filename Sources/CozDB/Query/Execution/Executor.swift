@@ -6,7 +6,9 @@
 protocol SeriesOutput: AnyObject {
     func beginSeries(_ key: GroupKey) throws(DatabaseError)
     /// Receives rows of the current series; never empty.
-    func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError)
+    ///
+    /// - Parameter columns: by their numbers in the plan; columns without values may be left out.
+    func rows(times: [Int64], columns: RowColumns) throws(DatabaseError)
     func endSeries() throws(DatabaseError)
 }
 
@@ -366,7 +368,7 @@ struct RowWriter {
     ///
     /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: RowColumns) throws(DatabaseError) {
-        let width = max(plan.columns.count, inputs.references.count, 1)
+        let width = max(inputs.references.count + plan.computedColumns.count, 1)
         let rowCountMax = max(
             1, min(RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / width))
         guard times.count > rowCountMax else { return try writePiece(times: times, inputs) }
@@ -389,7 +391,7 @@ struct RowWriter {
         let areAll = kept.count == times.count
         var columns = plan.evaluatedColumns(inputs, count: times.count)
         try CancellationCheck.check()
-        if !areAll { columns = columns.map { $0.part(kept) } }
+        if !areAll { columns = columns.map(count: kept.count) { $0.part(kept) } }
         if !isBegun {
             isBegun = true
             try output.beginSeries(key)
@@ -428,22 +430,28 @@ extension SelectPlan {
         }
     }
 
-    /// Returns the result columns for some rows.
+    /// Returns the result columns that may have values in some rows.
     ///
     /// - Parameter inputs: the references that are read outside calls, and the calls.
-    func evaluatedColumns(_ inputs: RowColumns, count: Int) -> [ResultVector] {
-        // Shared by all columns without a value, which are most columns of a wide series.
-        let nothing = ResultVector.constant(nil, count: count)
-        return columns.indices.map { number in
+    func evaluatedColumns(_ inputs: RowColumns, count: Int) -> RowColumns {
+        var result = RowColumns(count: count)
+        result.reserve(columns.count)
+        // Most columns of a wide series are empty.
+        let numbers =
+            inputs.references.count < columns.count
+            ? (inputs.references.flatMap { columnsByReference[$0] ?? [] } + computedColumns)
+                .sorted() : Array(columns.indices)
+        for (place, number) in numbers.enumerated() {
             // The caller checks for cancellation before using the result.
-            if number % 16 == 15, CancellationCheck.isRaised { return nothing }
+            if place % 16 == 15, CancellationCheck.isRaised { break }
             if case .column(let index) = columns[number].evaluation,
                 inputs.column(index) == nil
             {
-                return nothing
+                continue
             }
-            return evaluatedColumn(number, inputs, count: count)
+            result[number] = evaluatedColumn(number, inputs, count: count)
         }
+        return result
     }
 
     func evaluatedColumn(_ number: Int, _ inputs: RowColumns, count: Int) -> ResultVector {

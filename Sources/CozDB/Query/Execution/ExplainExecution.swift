@@ -223,7 +223,7 @@ private final class RowCounter: SeriesOutput {
     private(set) var seriesCount = 0
 
     func beginSeries(_ key: GroupKey) { seriesCount += 1 }
-    func rows(times: [Int64], columns: [ResultVector]) { rowCount += times.count }
+    func rows(times: [Int64], columns: RowColumns) { rowCount += times.count }
     func endSeries() {}
 }
 

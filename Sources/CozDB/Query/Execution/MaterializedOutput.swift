@@ -26,7 +26,7 @@ final class MaterializedOutput: SeriesOutput {
         rows = SparseRows()
     }
 
-    func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError) {
+    func rows(times: [Int64], columns: RowColumns) throws(DatabaseError) {
         rowCount += times.count
         guard rowCount <= rowCountMax else {
             throw DatabaseError(
@@ -34,8 +34,7 @@ final class MaterializedOutput: SeriesOutput {
                 "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
-        let present = columns.indices.lazy
-            .filter { columns[$0].isPresent.contains(true) }.map { ($0, columns[$0]) }
+        let present = columns.present.lazy.filter { $1.isPresent.contains(true) }
         rows.add(times, present) { plan.columns[$0].type }
         try share.resize(to: sizeBytes + heldBytes)
         try context.checkCancelled()

@@ -199,16 +199,12 @@ private struct RequestedColumns {
 }
 
 struct RowBatchReader {
-    /// The maximum number of cells in a batch: about 2.5 MB for any number of columns.
+    /// The maximum number of cells in a batch: about 2.5 MB. Columns without values have none.
     private static let cellCountMax = 1 << 18
 
-    private static let rowCountMax = 4096
-
-    /// Returns the number of rows per batch for all columns of a plan.
-    static func rowCountMax(_ plan: SelectPlan, _ context: ExecutionContext) -> Int {
-        if context.cutsByValues { return rowCountMax }
-        return max(
-            1, min(rowCountMax, cellCountMax / max(1, plan.references.count, plan.columns.count)))
+    /// Returns the number of rows per batch of so many columns.
+    static func rowCountMax(columnCount: Int) -> Int {
+        max(1, min(4096, cellCountMax / max(1, columnCount)))
     }
 
     private let plan: SelectPlan
@@ -230,7 +226,7 @@ struct RowBatchReader {
     private var nextRow = 0
     /// The current rows of a materialized series.
     private var slice = 0..<0
-    private let batchRows: Int
+    private var batchRows: Int
     /// The references of which a row must have at least one value. Empty if every row qualifies.
     private var driving: [Int]
 
@@ -261,16 +257,15 @@ struct RowBatchReader {
     ///   - only: the references to read, without dimensions; nil reads everything.
     init(
         _ plan: SelectPlan, _ input: InputSeries, driving: [Int]?, only: Set<Int>? = nil,
-        in range: TimeRange, descending: Bool, batchRows: Int? = nil, context: ExecutionContext
+        in range: TimeRange, descending: Bool, batchRows: Int = .max, context: ExecutionContext
     ) {
         self.plan = plan
         self.input = input
         self.context = context
         self.descending = descending
-        let batchRows = batchRows ?? RowBatchReader.rowCountMax(plan, context)
-        self.batchRows = batchRows
         let source = plan.sources[input.source]
         counts = context.reads(source.number)
+        self.batchRows = batchRows
         assert(zip(driving ?? [], (driving ?? []).dropFirst()).allSatisfy(<), "not ascending")
         self.driving = RowBatchReader.drivers(driving ?? [], source, input.present)
         var wanted = RequestedColumns()
@@ -307,17 +302,37 @@ struct RowBatchReader {
         }
         // Checked only now: a row may also be read because of a grouping column.
         if drives(wanted, source) { self.driving = [] }
+        let fullCount = RowBatchReader.fullCount(filled, input)
+        self.batchRows = min(batchRows, RowBatchReader.rowCountMax(columnCount: fullCount))
         if case .derived(let series) = input.origin {
             let reader = RowBatchReader(
                 series.plan, series.input, driving: series.plan.auxiliary, in: series.plan.range,
-                descending: descending, batchRows: batchRows, context: context)
+                descending: descending, batchRows: self.batchRows, context: context)
             inner.append(reader)
         }
         if case .stored(let view, let series) = input.origin, !wanted.columns.isEmpty {
             cursor = view.rows(
                 of: series, columns: wanted.columns, in: range, descending: descending,
-                batchRows: batchRows, cellCountMax: RowBatchReader.cellCountMax, test: test(source),
-                counts: counts, pool: context.columns)
+                batchRows: self.batchRows, cellCountMax: RowBatchReader.cellCountMax,
+                test: test(source), counts: counts, pool: context.columns)
+        }
+    }
+
+    /// The number of references that may take memory in each batch. Storage cuts its batches by the
+    /// columns that have values in them.
+    private static func fullCount(
+        _ filled: [(reference: Int, values: ValueSource)], _ input: InputSeries
+    ) -> Int {
+        filled.count { item in
+            switch (item.values.recipe, input.origin) {
+            case (.column, _), (.constant(nil), _): return false
+            case (.output(let index, _), .materialized(let series)):
+                return series.columns.column(index) != nil
+            case (.output(let index, _), .derived(let series)):
+                if case .column = series.plan.columns[index].evaluation { return false }
+                return true
+            default: return true
+            }
         }
     }
 
@@ -466,7 +481,9 @@ struct RowBatchReader {
             return false
         }
         let count = computed.count
-        let end = min(nextRow + batchRows, count)
+        let columnCount = computed.references.references.count
+        let batchRows = RowBatchReader.rowCountMax(columnCount: columnCount)
+        let end = min(nextRow + min(self.batchRows, batchRows), count)
         let rows = (nextRow..<end).map { descending ? count - 1 - $0 : $0 }
         nextRow = end
         batch = computed.filtered(rows)

@@ -54,7 +54,10 @@ struct RowMerge {
         self.inputs = inputs
         self.range = range
         self.context = context
-        batchRows = min(RowBatchReader.rowCountMax(plan, context), max(rowsWanted, 1))
+        // Rows of several series are collected with all their columns.
+        let columnCount = inputs.count == 1 ? 1 : max(plan.references.count, plan.columns.count)
+        batchRows = min(
+            RowBatchReader.rowCountMax(columnCount: columnCount), max(rowsWanted, 1))
         open = Array(repeating: nil, count: inputs.count)
         for (index, input) in inputs.enumerated() {
             push(index, input.nearestTime(range, ascending: plan.isAscending))

@@ -36,7 +36,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
             ResultSeries(name: key.name.text, tags: tags, columns: columns, zone: zone))
     }
 
-    func rows(times: [Int64], columns: [ResultVector]) throws(DatabaseError) {
+    func rows(times: [Int64], columns: RowColumns) throws(DatabaseError) {
         rowCount += times.count
         context.counters.rowsReturned += times.count
         guard rowCount <= options.rowCountMax else {
@@ -45,7 +45,11 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
                 "the result has more than \(options.rowCountMax) rows (rowCountMax); narrow the "
                     + "time range, add LIMIT, or raise the limit")
         }
-        try sink.rows(ResultBatch(columns: [.times(times)] + columns, count: times.count))
+        var vectors: [ResultVector] = []
+        vectors.reserveCapacity(self.columns.count)
+        vectors.append(.times(times))
+        columns.append(to: &vectors, below: self.columns.count - 1)
+        try sink.rows(ResultBatch(columns: vectors, count: times.count))
     }
 
     func endSeries() throws(DatabaseError) {

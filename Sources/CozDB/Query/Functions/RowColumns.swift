@@ -41,6 +41,25 @@ struct RowColumns {
         }
     }
 
+    /// Appends the columns of the references below a number. Those without values share their
+    /// memory.
+    func append(to list: inout [ResultVector], below end: Int) {
+        var next = 0
+        var nothing: ResultVector?
+        func appendNothing(upTo reference: Int) {
+            guard next < reference else { return }
+            let made = nothing ?? .constant(nil, count: count)
+            nothing = made
+            list.append(contentsOf: repeatElement(made, count: reference - next))
+        }
+        for (reference, vector) in present where reference < end {
+            appendNothing(upTo: reference)
+            list.append(vector)
+            next = reference + 1
+        }
+        appendNothing(upTo: end)
+    }
+
     /// The column of a reference. Cheapest to set in ascending order. Getting one without values
     /// makes a column of nulls.
     subscript(reference: Int) -> ResultVector {

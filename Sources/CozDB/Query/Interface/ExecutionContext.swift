@@ -16,25 +16,20 @@ final class ExecutionContext: @unchecked Sendable {
     /// The cancellation check, shared by all threads of the query.
     let stop: CancellationCheck
 
-    /// Whether batches are cut by the number of values rather than the number of columns.
-    let cutsByValues: Bool
-
     convenience init(_ options: QueryOptions, stop: CancellationCheck? = nil) {
         self.init(
             memory: QueryMemory(sizeBytesMax: options.effectiveLimits.memorySizeBytesMax),
-            stop: stop ?? CancellationCheck(options.isCancelled),
-            cutsByValues: options.cutsBatchesByValues)
+            stop: stop ?? CancellationCheck(options.isCancelled))
     }
 
-    private init(memory: QueryMemory, stop: CancellationCheck, cutsByValues: Bool) {
+    private init(memory: QueryMemory, stop: CancellationCheck) {
         self.memory = memory
         self.stop = stop
-        self.cutsByValues = cutsByValues
     }
 
     /// A context for another thread of the same query with all counts at zero.
     var forAnotherThread: ExecutionContext {
-        ExecutionContext(memory: memory, stop: stop, cutsByValues: cutsByValues)
+        ExecutionContext(memory: memory, stop: stop)
     }
 
     /// Returns the read counts of a FROM item, given its number in the statement.

@@ -33,10 +33,6 @@ public struct QueryOptions: Sendable {
     /// such a column is refused, as is every statement that changes data.
     public var redactsSecrets = false
 
-    /// Whether columns without values in a batch are ignored when batches are cut. Set this if the
-    /// sink skips such columns: batches of very wide series may then have thousands of rows.
-    package var cutsBatchesByValues = false
-
     /// The limits of a statement; nil means `DatabaseOptions.queryLimits`.
     public var limits: QueryLimits?
 

@@ -130,6 +130,10 @@ final class SelectPlan: @unchecked Sendable {
     var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
     /// The references that columns read directly rather than through a call.
     var auxiliary: [Int] = []
+    /// The columns that show each of these references as it is, ascending.
+    var columnsByReference: [Int: [Int]] = [:]
+    /// All other columns, ascending.
+    var computedColumns: [Int] = []
     /// The dimensions, sorted by name.
     var dimensions: [PlannedDimension] = []
     /// The names of the statement's own dimensions, without those of the outer statement.

@@ -330,8 +330,15 @@ extension SelectPlan {
 
     /// Collects the references that columns read directly rather than through a call.
     func collectAuxiliary() {
-        let found = columns.reduce(into: Set<Int>()) {
-            $0.formUnion($1.evaluation.referencesRead)
+        var found: Set<Int> = []
+        for (number, column) in columns.enumerated() {
+            if case .column(let index) = column.evaluation {
+                columnsByReference[index, default: []].append(number)
+                found.insert(index)
+            } else {
+                computedColumns.append(number)
+                found.formUnion(column.evaluation.referencesRead)
+            }
         }
         auxiliary = found.sorted()
     }
