@@ -67,6 +67,18 @@ extension Database {
         try moment().0.counters
     }
 
+    /// Returns the UTF-8 bytes of the names of all tags in an experiment's identity. A schema lists
+    /// them unless the identity is all tags.
+    ///
+    /// Cost: reads the keys of all series.
+    package func tagNames(of experiment: String) throws(DatabaseError) -> Set<[UInt8]> {
+        var names: Set<[UInt8]> = []
+        try takeSnapshot().experiment(experiment)?.forEachSeries { series in
+            for tag in series.key.tags { names.insert(Array(tag.name.utf8)) }
+        }
+        return names
+    }
+
     private func count(
         _ view: ExperimentView, _ segments: [Manifest.Segment],
         into experiment: inout DatabaseInfo.Experiment

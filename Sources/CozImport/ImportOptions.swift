@@ -49,6 +49,9 @@ public struct ImportOptions: Sendable {
     public var batchRows = 10_000
     /// The schemas in the database when the import began; set by `importFiles`.
     public internal(set) var schemas: [ExperimentSchema] = []
+    /// The tags of experiments whose identity is all tags, by the UTF-8 bytes of the experiment's
+    /// name. Their schemas do not list them. Set by `importFiles` for formats that need it.
+    var tagNames: [[UInt8]: Set<[UInt8]>] = [:]
     /// Whether the import has a single file, so that a missing column cannot be in another file;
     /// set by `importFiles`.
     var hasOneFile = false

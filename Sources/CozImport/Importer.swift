@@ -42,6 +42,13 @@ public func importFiles(
 ) throws(DatabaseError) -> ImportReport {
     var options = options
     options.schemas = try database.schemas()
+    // In line protocol, tags are marked as such.
+    if inputs.selection.inputs.contains(where: { $0.format.name != InputFormat.lineProtocol.name })
+    {
+        for schema in options.schemas where schema.identity == .allTags {
+            options.tagNames[Array(schema.name.utf8)] = try database.tagNames(of: schema.name)
+        }
+    }
     let conflicts = try settingsConflicts(options.settings, with: database)
     let merged = database.tagSetMerges
     let start = monotonicSeconds()

@@ -72,6 +72,61 @@ internal import Testing
         try database.close()
     }
 
+    @Test(arguments: [Identity.allTags, .tags(["host", "timestamp"]), .participant(tag: "host")])
+    func `an answer imports into its own database unchanged`(identity: Identity) throws {
+        let path = files.write(
+            "a.lp",
+            """
+            m,host=a,timestamp=t x=1 1000000001
+            m,host=b,timestamp=u x=2 1000000002
+            other,x=1 host="a field here",timestamp=5 1
+
+            """)
+        let answers: [(InputFormat, String)] = [
+            (.csv, "time,host,timestamp,x\n1000000001,a,t,1\n1000000002,b,u,2\n"),
+            (
+                .ndjson,
+                """
+                {"time":1000000001,"host":"a","timestamp":"t","x":1}
+                {"time":1000000002,"host":"b","timestamp":"u","x":2}
+
+                """
+            ),
+            (
+                .influxJSON,
+                """
+                {"results":[{"series":[{"name":"m","columns":["time","host","timestamp","x"],\
+                "values":[[1000000001,"a","t",1],[1000000002,"b","u",2]]}]}]}
+
+                """
+            ),
+            (
+                .influxCSV,
+                "name,time,host,timestamp,x\nm,1000000001,a,t,1\nm,1000000002,b,u,2\n"
+            ),
+        ]
+        let database = try Database.open(directory.path)
+        var options = ImportOptions()
+        options.settings.identity = identity
+        _ = try importFiles([path], into: database, options: options)
+        let before = try contents(database)
+        #expect(before.count >= 2)
+        for (format, text) in answers {
+            options = ImportOptions()
+            options.format = format
+            options.table.timeFormat = .epoch(.nanoseconds)
+            let isShell = format.name.hasPrefix("influx")
+            options.experiment = isShell ? nil : "m"
+            let report = try importFiles(
+                [files.write("answer", text)], into: database, options: options)
+            #expect(report.points == 2, "\(format.name)")
+            // Of several experiments, a table of all cannot tell tags from fields.
+            if format.name == "influx-csv" { continue }
+            #expect(try contents(database) == before, "\(format.name)")
+        }
+        try database.close()
+    }
+
     @Test func `an import can be read back, also after reopening`() throws {
         let path = files.write(
             "a.lp",

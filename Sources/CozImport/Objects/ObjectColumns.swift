@@ -22,9 +22,10 @@ struct ObjectColumn {
     var name: [UInt8]
     var place: ObjectSection
     var role: Role
-    /// Of several keys that may be the time or the experiment, the lowest rank is used; the others
-    /// are fields.
+    /// Of several keys that may be the time or the experiment, the lowest rank is used.
     var rank = 0
+    /// The role if another key is the time or the experiment.
+    var otherRole = Role.field
     /// The type that the options request.
     var type: FieldType?
 }
@@ -40,6 +41,9 @@ struct ObjectColumns {
     private(set) var all: [ObjectColumn] = []
     private var byKey: [[UInt8]: Int] = [:]
     private var key: [UInt8] = []
+    /// The experiment that `byKey` is for, and the keys of the others.
+    private var experiment: [UInt8]?
+    private var otherKeys: [[UInt8]?: [[UInt8]: Int]] = [:]
 
     init(_ options: ImportOptions, _ lookup: SchemaLookup) {
         self.options = options
@@ -55,8 +59,8 @@ struct ObjectColumns {
     ///
     /// - Parameters:
     ///   - guess: the likely column: the one after the previous column.
-    ///   - experiment: the experiment whose tags apply; nil: the experiment of the options, or else
-    ///     the tags of all experiments.
+    ///   - experiment: the experiment of the row, whose tags apply; nil: the experiment of the
+    ///     options, or else a key of the row names it and the tags of all experiments apply.
     mutating func column(
         _ scanner: JSONScanner, in place: ObjectSection, guess: Int, experiment: [UInt8]?
     ) -> Int {
@@ -65,6 +69,11 @@ struct ObjectColumns {
             CellValue.equals(scanner.text, scanner.contents, all[guess].name)
         {
             return guess
+        }
+        if experiment != self.experiment {
+            otherKeys[self.experiment] = byKey
+            byKey = otherKeys.removeValue(forKey: experiment) ?? [:]
+            self.experiment = experiment
         }
         key.removeAll(keepingCapacity: true)
         key.append(place.rawValue)
@@ -85,24 +94,25 @@ struct ObjectColumns {
         if place == .tags { column.role = .tag }
         if ignored.contains(name) { column.role = .ignored }
         guard place == .flat, column.role != .ignored else { return column }
-        let text = String(decoding: name, as: UTF8.self)
-        if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {
-            column.role = .time
-            column.rank = rank
-        } else if isNamed(table.participantColumn) {
+        if isNamed(table.participantColumn) {
             column.role = .tag
             column.name = participantTag
-        } else if let rank = rank(
-            of: text, table.experimentColumn,
-            options.experiment == nil ? TableHeader.experimentNames : [])
-        {
-            column.role = .experiment
-            column.rank = rank
-        } else if tags.contains(name) || name == participantTag
+            return column
+        }
+        let isTag =
+            tags.contains(name) || name == participantTag
             || options.settings.identity?.names(name) == true
             || lookup.isTag(name, in: experiment ?? options.experiment.map { Array($0.utf8) })
+        column.role = isTag ? .tag : .field
+        column.otherRole = column.role
+        let text = String(decoding: name, as: UTF8.self)
+        let isNamedByRow = experiment == nil && options.experiment == nil
+        if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {
+            (column.role, column.rank) = (.time, rank)
+        } else if let rank = rank(
+            of: text, table.experimentColumn, isNamedByRow ? TableHeader.experimentNames : [])
         {
-            column.role = .tag
+            (column.role, column.rank) = (.experiment, rank)
         }
         return column
     }

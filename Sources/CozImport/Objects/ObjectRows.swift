@@ -115,16 +115,15 @@ struct ObjectRows {
                     + "give all rows one time")
         }
         if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
-        for (index, cell) in row.cells.enumerated() where index != timeCell {
-            let role = columns.all[cell.column].role
-            if role == .tag || role == .ignored || index == experimentCell { continue }
+        let chosen = (timeCell, experimentCell)
+        for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .field {
             if let problem = append(cell, row.texts, &batch) {
                 batch.abandonRow()
                 return .refused(problem)
             }
         }
         guard batch.hasOpenRow else { return .empty }
-        batch.endRow(tagSet: tagSet(row, &batch), time: nanoseconds, line: line)
+        batch.endRow(tagSet: tagSet(row, chosen, &batch), time: nanoseconds, line: line)
         return .point
     }
 
@@ -137,6 +136,18 @@ struct ObjectRows {
             best = index
         }
         return best
+    }
+
+    /// Returns the role of a cell in its row.
+    ///
+    /// - Parameter chosen: the cells that are the time and the experiment of the row.
+    private func role(
+        _ cell: ObjectCell, _ index: Int, _ chosen: (time: Int?, experiment: Int?)
+    ) -> ObjectColumn.Role {
+        let role = columns.all[cell.column].role
+        guard role == .time || role == .experiment else { return role }
+        if index == chosen.time || index == chosen.experiment { return role }
+        return columns.all[cell.column].otherRole
     }
 
     /// Makes the plan of the row's experiment current; returns an error if there is no valid name.
@@ -293,10 +304,11 @@ struct ObjectRows {
     // MARK: Tags
 
     private mutating func tagSet(
-        _ row: borrowing ObjectRow, _ batch: inout WriteBatch
+        _ row: borrowing ObjectRow, _ chosen: (time: Int?, experiment: Int?),
+        _ batch: inout WriteBatch
     ) -> WriteBatch.TagSetHandle {
         tagKey.removeAll(keepingCapacity: true)
-        for cell in row.cells where columns.all[cell.column].role == .tag {
+        for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             for shift in [0, 8, 16, 24] {
                 tagKey.append(UInt8(truncatingIfNeeded: cell.column >> shift))
                 tagKey.append(UInt8(truncatingIfNeeded: cell.text.count >> shift))
@@ -313,7 +325,7 @@ struct ObjectRows {
             let name = String(decoding: columns.participantTag, as: UTF8.self)
             tags.insert((name, participant), at: 0)
         }
-        for cell in row.cells where columns.all[cell.column].role == .tag {
+        for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             // An empty tag counts as no tag and replaces nothing.
             if cell.text.isEmpty { continue }
             tags.append(

@@ -19,6 +19,7 @@ struct SchemaLookup {
             for attribute in schema.attributes { tags.insert(Array(attribute.name.utf8)) }
             for name in schema.identity.tagNames { tags.insert(Array(name.utf8)) }
         }
+        for names in options.tagNames.values { tags.formUnion(names) }
         if !tags.isEmpty {
             for schema in options.schemas {
                 for field in schema.fields { tags.remove(Array(field.name.utf8)) }
@@ -53,6 +54,7 @@ struct SchemaLookup {
         guard let experiment else { return tagsOfAny.contains(Array(name.utf8)) }
         guard let schema = schemas[experiment], schema.field(name) == nil else { return false }
         return schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
+            || options.tagNames[experiment]?.contains(Array(name.utf8)) == true
     }
 }
 

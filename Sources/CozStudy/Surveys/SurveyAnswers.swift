@@ -11,7 +11,7 @@ public struct SurveyAnswers: Sendable {
         public var answer: String
         /// The number of rows with this answer.
         public var rows: Int
-        /// The number of surveys with this answer. Rows with equal start times
+        /// The number of surveys with this answer. Rows of a participant with equal start times
         /// (`ws_timestamp_start`) are one survey, because a double tap makes the app send it again.
         /// Nil if the experiment does not have that field.
         public var surveys: Int?
@@ -39,6 +39,8 @@ extension Database {
     ///
     /// Counts rows, and also the surveys that they come from.
     ///
+    /// Cost: reads all answers and start times once.
+    ///
     /// - Throws: `notFound` for an unknown experiment; the errors of `query`.
     public func surveyAnswers(of experiment: String) throws(DatabaseError) -> [SurveyAnswers] {
         let schemas = try schemas()
@@ -56,50 +58,26 @@ extension Database {
             $0.type == .string && $0.name.utf8.starts(with: "q_".utf8)
                 && !names.contains(Array($0.name.utf8))
         }
-        var result: [SurveyAnswers] = []
-        for field in registered {
-            let counts = try answers(to: field.name, in: schema)
-            result.append(SurveyAnswers(field, counts, isRegistered: true))
+        let fields =
+            registered.map { (field: $0, isRegistered: true) }
+            + others.map { (field: SchemaPreset.Field($0.name, .string), isRegistered: false) }
+        let stored = fields.filter { schema.field($0.field.name)?.type == .string }
+        var counter = AnswerCounter(stored.map(\.field.name), in: schema)
+        if !stored.isEmpty {
+            let now = Timestamp(nanoseconds: SystemClock.now())
+            try query(
+                counter.statement, options: QueryOptions(now: now), into: &counter)
         }
-        for column in others {
-            let counts = try answers(to: column.name, in: schema)
-            let field = SchemaPreset.Field(column.name, .string)
-            result.append(SurveyAnswers(field, counts, isRegistered: false))
-        }
-        return result
-    }
-
-    private func answers(
-        to field: String, in schema: ExperimentSchema
-    ) throws(DatabaseError) -> [SurveyAnswers.Count] {
-        guard let column = schema.field(field), column.type == .string else { return [] }
-        let name = SurveyAnswers.identifier(field)
-        let countsSurveys = schema.field(SurveyAnswers.beginning) != nil
-        let surveys = countsSurveys ? ", count(distinct(\(SurveyAnswers.beginning)))" : ""
-        let statement =
-            "SELECT count(\(name))\(surveys) FROM \(SurveyAnswers.identifier(schema.name)) "
-            + "WHERE \(name) IS NOT NULL GROUP BY \(name)::field"
-        let result = try query(statement)
-        if let error = result.statements.first?.error { throw error }
-        return result.series.compactMap { series in
-            guard let answer = series.header.tags.first?.value, series.columns.count > 1,
-                case .integer(let rows)? = series.columns[1].value(0)
-            else { return nil }
-            var count = SurveyAnswers.Count(answer: answer, rows: Int(rows))
-            if countsSurveys, series.columns.count > 2 {
-                count.surveys = 0
-                if case .integer(let surveys)? = series.columns[2].value(0) {
-                    count.surveys = Int(surveys)
-                }
-            }
-            return count
+        var counts = counter.counts[...]
+        return fields.map { field, isRegistered in
+            let isStored = schema.field(field.name)?.type == .string
+            return SurveyAnswers(
+                field, isStored ? counts.removeFirst() : [], isRegistered: isRegistered)
         }
     }
 }
 
 extension SurveyAnswers {
-    fileprivate static let beginning = "ws_timestamp_start"
-
     init(_ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool) {
         self.field = field.name
         question = field.question
@@ -118,14 +96,5 @@ extension SurveyAnswers {
                     ? $0.rows > $1.rows
                     : $0.answer.utf8.lexicographicallyPrecedes($1.answer.utf8)
             }
-    }
-
-    fileprivate static func identifier(_ name: String) -> String {
-        var text = "\""
-        for scalar in name.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { text += "\\" }
-            if scalar == "\n" { text += "\\n" } else { text.unicodeScalars.append(scalar) }
-        }
-        return text + "\""
     }
 }

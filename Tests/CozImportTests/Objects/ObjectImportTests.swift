@@ -54,6 +54,28 @@ internal import Testing
         #expect(found.refusals.isEmpty)
     }
 
+    @Test(arguments: ["id_experiment", "experiment", "measurement", "_measurement", "timestamp"])
+    func `a series of InfluxDB's JSON names the experiment of all its rows`(column: String) throws {
+        func series(_ name: String) -> String {
+            """
+            {"name":"\(name)","columns":["time","x","\(column)"],\
+            "values":[[1,1,"pilot"],[2,2,null],[3,3,""],[4,4,"b"]]}
+            """
+        }
+        let found = try read(
+            "{\"results\":[{\"series\":[\(series("dev")),\(series("e")),\(series("dev"))]}]}",
+            .influxJSON)
+        let rows = ["dev", "e", "dev"].flatMap { name in
+            [
+                "\(name) \(column)=\"pilot\",x=1 1", "\(name) x=2 2",
+                "\(name) \(column)=\"\",x=3 3", "\(name) \(column)=\"b\",x=4 4",
+            ]
+        }
+        // Fields are in the order of their columns or names.
+        #expect(found.lines.sorted() == rows.sorted(), "\(found.lines)")
+        #expect(found.refusals.isEmpty)
+    }
+
     @Test func `a float field takes large whole numbers that a float holds`() throws {
         func lines(_ values: [String]) -> String {
             values.enumerated()

@@ -227,6 +227,27 @@ struct WatchSurveyTests {
         try database.close()
     }
 
+    @Test(arguments: [Identity.standard, .allTags, .tags(["id_participant", "site"])])
+    func `surveys of two participants may begin at the same time`(identity: Identity) throws {
+        let database = try database()
+        var batch = WriteBatch()
+        batch.settings.identity = identity
+        // p1 answers a survey that is sent twice, p2 another one that begins at the same time.
+        for (row, participant) in ["p1", "p1", "p2"].enumerated() {
+            for site in ["a", "b"] {
+                try batch.add(
+                    experiment: "dev", tags: ["id_participant": participant + site, "site": site],
+                    time: Timestamp(nanoseconds: Int64(row)),
+                    fields: ["q_a": .string("yes"), "ws_timestamp_start": .string("09:00")])
+            }
+        }
+        _ = try database.write(batch)
+        let answers = try database.surveyAnswers(of: "dev")
+        #expect(answers.first?.others.map(\.rows) == [6])
+        #expect(answers.first?.others.map(\.surveys) == [4])
+        try database.close()
+    }
+
     @Test func `questions without a survey are counted too`() throws {
         let database = try database()
         try write(["yes", "no", "yes"], to: database)

@@ -90,16 +90,19 @@ extension ShowExecution {
             _ key: GroupKey, _ references: [Int],
             _ tally: (_ reference: Int) throws(DatabaseError) -> ValueTally?
         ) throws(DatabaseError) {
-            let group = try tallies.place(of: key, sizeBytes: 200) { [:] }
-            let knownCount = tallies.groups[group].count
+            // A group without values in the range is none.
+            var group: Int?
             for reference in references {
                 guard let place = places[reference], let tally = try tally(reference),
                     tally.count > 0
                 else { continue }
+                if group == nil { group = try tallies.place(of: key, sizeBytes: 200) { [:] } }
+                guard let group else { continue }
+                let knownCount = tallies.groups[group].count
                 tallies.groups[group][place, default: ValueTally()].add(tally)
+                let newCount = tallies.groups[group].count - knownCount
+                try tallies.share.grow(newCount * ShowExecution.tallySizeBytes)
             }
-            let newCount = tallies.groups[group].count - knownCount
-            try tallies.share.grow(newCount * ShowExecution.tallySizeBytes)
         }
         let source = plan.sources[0]
         let counts = context.reads(source.number)
