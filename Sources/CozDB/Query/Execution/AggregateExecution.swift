@@ -3,15 +3,17 @@
 
 extension Executor {
     /// The points of each call of a group that is complete.
+    ///
+    /// - Parameter share: the memory of the points.
     func lists(
-        _ plan: SelectPlan, _ aggregation: GroupAggregation
+        _ plan: SelectPlan, _ aggregation: GroupAggregation, _ share: MemoryReservation
     ) throws(DatabaseError) -> [PointList] {
         var lists: [PointList] = []
         var collected = CollectedPoints()
         for index in plan.calls.indices {
             let points = try aggregation.points(index, &collected)
             let list = try finished(plan, plan.calls[index], points)
-            try aggregation.share.grow(list.sizeBytes)
+            try share.grow(list.sizeBytes)
             lists.append(list)
         }
         return lists

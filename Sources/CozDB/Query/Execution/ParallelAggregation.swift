@@ -66,6 +66,7 @@ extension Executor {
             }
             try first.finish(self)
             try write(plan, round.groups[number].key, first.lists, into: output)
+            first.release()
         }
     }
 }
@@ -191,10 +192,15 @@ private final class AggregationUnit: @unchecked Sendable {
     private static let materialRowCountMin = 4096
 
     let group: Int
-    /// The aggregation, if the group has several units to merge.
+    /// The number of filled points from which `finish` computes them, so that only one group at a
+    /// time has them in memory.
+    private static let filledCountMin = 16_384.0
+    /// The aggregation, if `finish` computes the result.
     private var aggregation: GroupAggregation?
-    /// The result points. `run` computes them for the only unit of a group, `finish` otherwise.
+    /// The result points. `run` computes them if it is the only unit of a group, `finish` otherwise.
     private(set) var lists: [PointList] = []
+    /// The memory of the points.
+    private var share: MemoryReservation?
     private(set) var error: DatabaseError?
     private let isAlone: Bool
     private let inputs: ArraySlice<InputSeries>
@@ -266,7 +272,32 @@ private final class AggregationUnit: @unchecked Sendable {
     func finish(_ executor: Executor) throws(DatabaseError) {
         guard let gathered = aggregation else { return }
         aggregation = nil
-        lists = try executor.lists(plan, gathered)
+        try complete(gathered, executor)
+    }
+
+    private func complete(
+        _ gathered: GroupAggregation, _ executor: Executor
+    ) throws(DatabaseError) {
+        let share = MemoryReservation(executor.context.memory)
+        lists = try executor.lists(plan, gathered, share)
+        self.share = share
+    }
+
+    /// Frees the points.
+    func release() {
+        lists = []
+        share = nil
+    }
+
+    /// Whether empty buckets make the result much larger than the rows.
+    private var fillsManyBuckets: Bool {
+        guard plan.fill != .none, let buckets = plan.buckets else { return false }
+        let first =
+            plan.hasLowerBound
+            ? plan.range.lower
+            : inputs.map { $0.nearestTime(.all, ascending: true) }.min() ?? plan.range.lower
+        let count = buckets.count(first: first, last: max(plan.range.upper - 1, first))
+        return count * Double(plan.calls.count) >= AggregationUnit.filledCountMin
     }
 
     /// - Parameter spare: an aggregation for reuse; set to the unit's own after its last use.
@@ -284,8 +315,8 @@ private final class AggregationUnit: @unchecked Sendable {
                 try executor.context.checkCancelled()
                 try gathered.add(input)
             }
-            if isAlone {
-                lists = try executor.lists(plan, gathered)
+            if isAlone, !fillsManyBuckets {
+                try complete(gathered, executor)
                 guard extent == nil else { return }
                 gathered.removeAll()
                 spare = gathered

@@ -30,9 +30,10 @@ extension Executor {
         var whole = empty
         for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
             met.groups[place].move(to: &whole)
-            let lists = try lists(plan, whole)
+            let share = MemoryReservation(context.memory)
+            defer { withExtendedLifetime(share) {} }
+            let lists = try lists(plan, whole, share)
             try write(plan, met.keys[place], lists, into: output)
-            try empty.share.grow(-lists.reduce(0) { $0 + $1.sizeBytes })
             met.groups[place].restore(&whole, from: empty)
         }
     }

@@ -175,6 +175,7 @@ struct BucketFiller {
         var list = PointList()
         list.times.reserveCapacity(starts.count)
         var values = VectorBuilder(type: type)
+        values.reserve(starts.count)
         var others = points.auxiliary.map { VectorBuilder(type: $0.type) }
         let isAscending = starts.count < 2 || starts[0] < starts[1]
         var (row, place) = (0, 0)

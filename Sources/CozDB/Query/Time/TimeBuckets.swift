@@ -137,7 +137,8 @@ struct TimeBuckets: Sendable {
         checkCancelled: () throws(DatabaseError) -> Void = { () throws(DatabaseError) in }
     ) throws(DatabaseError) -> [Int64] {
         guard first <= last else { return [] }
-        guard count(first: first, last: last) <= Double(countMax) else {
+        let count = self.count(first: first, last: last)
+        guard count <= Double(countMax) else {
             throw DatabaseError(
                 .limitExceeded,
                 "GROUP BY time(\(DurationText.text(interval))) yields more than \(countMax) "
@@ -145,6 +146,7 @@ struct TimeBuckets: Sendable {
                     + "raise the limit")
         }
         var starts: [Int64] = []
+        starts.reserveCapacity(Int(min(count, 16_777_216)) + 1)
         var (start, end) = bounds(first)
         while start <= last {
             starts.append(start)

@@ -424,6 +424,34 @@ struct SubqueryMemoryTests {
         #expect(answer.series[0].columns.count == 6)
     }
 
+    @Test func `filled buckets of many groups are counted, and kept for one group at a time`()
+        throws
+    {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        var batch = WriteBatch()
+        for participant in 0..<64 {
+            for time in [0, 1_000_000] {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p\(participant)"],
+                    time: Timestamp(nanoseconds: Int64(time)), fields: ["f": .float(1)])
+            }
+        }
+        _ = try database.write(batch)
+        func run(bucketCount: Int) throws {
+            var sink = ForgetfulSink()
+            try database.query(
+                "SELECT mean(f) FROM m WHERE time >= 0 AND time < \(bucketCount) "
+                    + "GROUP BY time(1ns), id_participant fill(linear)",
+                options: SubqueryMemoryTests.limited(to: 8 << 20), into: &sink)
+        }
+        // Groups that are answered in parallel take 16 MB together.
+        let error = #expect(throws: DatabaseError.self) { try run(bucketCount: 16_000) }
+        #expect(error?.kind == .limitExceeded)
+        // A group of more buckets takes 5 MB.
+        try run(bucketCount: 100_000)
+    }
+
     private static func limited(to sizeBytes: Int) -> QueryOptions {
         var options = QueryOptions(now: Timestamp(nanoseconds: 10_000))
         options.limits = QueryLimits()
