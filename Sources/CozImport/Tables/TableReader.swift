@@ -79,6 +79,7 @@ private struct TableDecoder {
         rows.forgetNumbers()
         var size = 0
         var points = 0
+        var constantSize = 0
         while true {
             guard let block else {
                 if size >= limits.sizeBytes { return false }
@@ -92,10 +93,13 @@ private struct TableDecoder {
                 continue
             }
             while rowIndex < block.rows.count {
-                if points >= limits.points { return false }
+                if points >= limits.points || constantSize >= limits.sizeBytes { return false }
                 let row = block.rows[rowIndex]
                 rowIndex += 1
-                if try take(row, of: block, file, &batch) { points += 1 }
+                if try take(row, of: block, file, &batch) {
+                    points += 1
+                    constantSize += rows.constantSizeBytes
+                }
             }
             self.block = nil
         }

@@ -42,6 +42,8 @@ struct TableRows {
     private var constantExperiment: [UInt8] = []
     private var constantTags: [TableColumn] = []
     private var constantFields: [TableColumn] = []
+    /// About the size of what a row gets from annotations, whatever its own size.
+    private(set) var constantSizeBytes = 0
     /// Types inferred in this import, so that later files use the same types.
     private var found: [[UInt8]: FieldType] = [:]
 
@@ -84,6 +86,10 @@ struct TableRows {
         constantExperiment =
             layout.constants.last { $0.role == .experiment }?.defaultValue
             ?? Array((options.experiment ?? "").utf8)
+        constantSizeBytes = (layout.constants + columns).reduce(0) { size, column in
+            column.defaultValue.isEmpty
+                ? size : size + column.name.count + column.defaultValue.count
+        }
         constantTime = options.now?.nanoseconds
         for column in layout.constants + columns
         where column.role == .time && !column.defaultValue.isEmpty {

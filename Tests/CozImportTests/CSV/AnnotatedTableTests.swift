@@ -34,6 +34,31 @@ internal import Testing
         }
     }
 
+    @Test func `what annotations give each row counts as input`() throws {
+        let text = String(repeating: "x", count: 1 << 20)
+        let rows = (1...100).map { "\($0),1" }.joined(separator: "\n")
+        var options = ImportOptions()
+        options.format = .annotatedCSV
+        options.settings.identity = .allTags
+        let recorder = Recorder()
+        let report = try recorder.run(
+            [
+                files.write(
+                    "a.csv",
+                    """
+                    #constant,measurement,m
+                    #constant,string,note,\(text)
+                    #datatype,dateTime:number,long
+                    t,n
+                    \(rows)
+
+                    """)
+            ], options)
+        #expect(report.points == 100, "\(recorder.refusals)")
+        // A batch ends after 32 MiB of input.
+        #expect(recorder.committed == [32, 64, 96, 100])
+    }
+
     @Test func `answers of Flux are a field and a value a row`() throws {
         let found = try read(
             """

@@ -197,7 +197,7 @@ private final class AggregationUnit: @unchecked Sendable {
     private static let filledCountMin = 16_384.0
     /// The aggregation, if `finish` computes the result.
     private var aggregation: GroupAggregation?
-    /// The result points. `run` computes them if it is the only unit of a group, `finish` otherwise.
+    /// The result points. `run` computes them for the only unit of a group, `finish` otherwise.
     private(set) var lists: [PointList] = []
     /// The memory of the points.
     private var share: MemoryReservation?
