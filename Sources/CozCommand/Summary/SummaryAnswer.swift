@@ -24,8 +24,15 @@ struct SummaryAnswer {
     ]
 
     private let kind: SummaryKind
-    /// Participants with their summaries as objects.
-    private var parts: [(participant: String, summaries: [JSONValue])] = []
+    /// The summaries of a participant. Objects take much more memory than what they are made from,
+    /// so each is made when it is printed.
+    private struct Part {
+        var participant: String
+        var count: Int
+        var object: (Int) -> JSONValue
+    }
+
+    private var parts: [Part] = []
 
     init(_ kind: SummaryKind, _ summaries: BraceletSummaries) throws(DatabaseError) {
         self.kind = kind
@@ -44,9 +51,11 @@ struct SummaryAnswer {
 
     private mutating func add(_ all: [ParticipantSummaries<some Encodable & Sendable>]) {
         for one in all {
-            // Summaries contain only text and numbers, so encoding cannot fail.
-            let objects = one.summaries.map { (try? JSONValue(encoding: $0)) ?? .null }
-            parts.append((one.participant, objects))
+            parts.append(
+                Part(participant: one.participant, count: one.summaries.count) { index in
+                    // Summaries contain only text and numbers, so encoding cannot fail.
+                    (try? JSONValue(encoding: one.summaries[index])) ?? .null
+                })
         }
     }
 
@@ -54,8 +63,8 @@ struct SummaryAnswer {
         let output = OutputWriter()
         switch format {
         case .json: printJSON(shape, to: output)
-        case .table: printTable(rows(shape.showsSlots), to: output)
-        case .csv: printCSV(rows(shape.showsSlots), shape.cells, to: output)
+        case .table: printTable(shape.showsSlots, to: output)
+        case .csv: printCSV(shape.showsSlots, shape.cells, to: output)
         }
         try output.flush()
     }
@@ -64,13 +73,15 @@ struct SummaryAnswer {
 
     private func printJSON(_ shape: Shape, to output: OutputWriter) {
         if !shape.isList {
-            output.append((parts.first?.summaries.first ?? .null).text() + "\n")
+            let first = parts.first.flatMap { $0.count > 0 ? $0.object(0) : nil }
+            output.append((first ?? .null).text() + "\n")
             return
         }
         var separator = "[\n  "
-        for (participant, summaries) in parts {
-            for summary in summaries {
-                let object = shape.namesParticipants ? named(participant, summary) : summary
+        for part in parts {
+            for index in 0..<part.count {
+                let summary = part.object(index)
+                let object = shape.namesParticipants ? named(part.participant, summary) : summary
                 output.append(separator + object.text(indent: 2))
                 separator = ",\n  "
             }
@@ -93,25 +104,24 @@ struct SummaryAnswer {
         var members: [JSONValue.JSONMember]
     }
 
-    /// One row per summary without its slots, or one per slot with its participant.
-    private func rows(_ showsSlots: Bool) -> [Row] {
-        var rows: [Row] = []
-        for (participant, summaries) in parts {
-            for case .object(let members) in summaries {
-                guard case .array(let slots)? = members.first(where: { $0.key == "slots" })?.value
+    /// Calls the body with one row per summary without its slots, or one per slot.
+    private func forEachRow(_ showsSlots: Bool, _ body: (Row) -> Void) {
+        for part in parts {
+            for index in 0..<part.count {
+                guard case .object(let members) = part.object(index),
+                    case .array(let slots)? = members.first(where: { $0.key == "slots" })?.value
                 else { continue }
                 if showsSlots {
                     for case .object(let slot) in slots {
-                        rows.append(Row(participant: participant, members: slot))
+                        body(Row(participant: part.participant, members: slot))
                     }
                 } else {
                     let shown = members.filter { $0.key != "slots" }
                         .map { slots.isEmpty ? SummaryAnswer.unmeasured($0) : $0 }
-                    rows.append(Row(participant: participant, members: shown))
+                    body(Row(participant: part.participant, members: shown))
                 }
             }
         }
-        return rows
     }
 
     /// For a day without data the app reports zeros. In rows they become null, so that they do not
@@ -124,43 +134,52 @@ struct SummaryAnswer {
         }
     }
 
-    private func printTable(_ all: [Row], to output: OutputWriter) {
-        var rows = all
-        for index in rows.indices {
-            rows[index].members.removeAll { SummaryAnswer.uncomputed.contains($0.key) }
+    private func printTable(_ showsSlots: Bool, to output: OutputWriter) {
+        var first: Row?
+        var table: TextTable?
+        forEachRow(showsSlots) { row in
+            var row = row
+            row.members.removeAll { SummaryAnswer.uncomputed.contains($0.key) }
+            guard let known = first else {
+                first = row
+                return
+            }
+            if table == nil {
+                table = TextTable(
+                    [.init(SummaryAnswer.who)]
+                        + known.members.map { member in
+                            if case .string = member.value { return .init(member.key) }
+                            return .init(member.key, right: true)
+                        })
+                table?.append([known.participant] + known.members.map { text($0.value) })
+            }
+            table?.append([row.participant] + row.members.map { text($0.value) })
         }
-        guard let first = rows.first else {
+        guard let first else {
             output.append(kind == .sleep ? "(no sleep sessions)\n" : "(no data)\n")
             return
         }
-        if rows.count == 1 {
-            // One summary has more columns than fit a terminal: print one line per column.
-            var table = TextTable([.init("name"), .init("value")])
-            table.append([SummaryAnswer.who, first.participant])
-            for member in first.members { table.append([member.key, text(member.value)]) }
-            output.append(table.takeText())
+        if var table {
+            output.append(
+                table.takeText(
+                    widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format csv"))
             return
         }
-        var table = TextTable(
-            [.init(SummaryAnswer.who)]
-                + first.members.map { member in
-                    if case .string = member.value { return .init(member.key) }
-                    return .init(member.key, right: true)
-                })
-        for row in rows {
-            table.append([row.participant] + row.members.map { text($0.value) })
-        }
-        output.append(
-            table.takeText(
-                widthMax: Terminal.columns(STDOUT_FILENO), elsewhere: "--format csv"))
+        // One summary has more columns than fit a terminal: print one line per column.
+        var lines = TextTable([.init("name"), .init("value")])
+        lines.append([SummaryAnswer.who, first.participant])
+        for member in first.members { lines.append([member.key, text(member.value)]) }
+        output.append(lines.takeText())
     }
 
-    private func printCSV(_ rows: [Row], _ style: CSVStyle, to output: OutputWriter) {
+    private func printCSV(_ showsSlots: Bool, _ style: CSVStyle, to output: OutputWriter) {
         let name = { (text: String) in
             style == .marksFormulas ? SpreadsheetFormula.marked(text) : text
         }
-        for (index, row) in rows.enumerated() {
-            if index == 0 { appendLine([SummaryAnswer.who] + row.members.map(\.key), to: output) }
+        var isFirst = true
+        forEachRow(showsSlots) { row in
+            if isFirst { appendLine([SummaryAnswer.who] + row.members.map(\.key), to: output) }
+            isFirst = false
             let cells = row.members.map { member in
                 if case .string(let text) = member.value { return name(text) }
                 return text(member.value)

@@ -26,6 +26,8 @@ struct ObjectColumn {
     var rank = 0
     /// The role if another key is the time or the experiment.
     var otherRole = Role.field
+    /// Whether the column is a tag in the experiments that have it as one, although it is a field.
+    var mayBeTag = false
     /// The type that the options request.
     var type: FieldType?
 }
@@ -33,8 +35,6 @@ struct ObjectColumn {
 struct ObjectColumns {
     private let options: ImportOptions
     private let lookup: SchemaLookup
-    /// The tag that identifies participants.
-    let participantTag: [UInt8]
     private let ignored: Set<[UInt8]>
     private let tags: Set<[UInt8]>
     private var types: [[UInt8]: FieldType] = [:]
@@ -48,8 +48,6 @@ struct ObjectColumns {
     init(_ options: ImportOptions, _ lookup: SchemaLookup) {
         self.options = options
         self.lookup = lookup
-        let header = TableHeader(kind: .plain, options: options, lookup: lookup, file: "")
-        participantTag = header.participantTag
         ignored = Set(options.table.ignoredColumns.map { Array($0.utf8) })
         tags = Set(options.table.tagColumns.map { Array($0.utf8) })
         for (name, type) in options.table.columnTypes { types[Array(name.utf8)] = type }
@@ -94,6 +92,8 @@ struct ObjectColumns {
         if place == .tags { column.role = .tag }
         if ignored.contains(name) { column.role = .ignored }
         guard place == .flat, column.role != .ignored else { return column }
+        let own = experiment ?? options.experiment.map { Array($0.utf8) }
+        let participantTag = lookup.participantTag(of: own)
         if isNamed(table.participantColumn) {
             column.role = .tag
             column.name = participantTag
@@ -102,9 +102,12 @@ struct ObjectColumns {
         let isTag =
             tags.contains(name) || name == participantTag
             || options.settings.identity?.names(name) == true
-            || lookup.isTag(name, in: experiment ?? options.experiment.map { Array($0.utf8) })
+            || lookup.isTag(name, in: own)
         column.role = isTag ? .tag : .field
         column.otherRole = column.role
+        column.mayBeTag =
+            !isTag && experiment == nil && options.experiment == nil && column.type == nil
+            && lookup.isAmbiguous(name)
         let text = String(decoding: name, as: UTF8.self)
         let isNamedByRow = experiment == nil && options.experiment == nil
         if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {

@@ -27,6 +27,10 @@ struct ObjectRows {
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         var series = 0
         var declared: Set<[UInt8]> = []
+        /// The columns that are tags in this experiment, of those that may be.
+        var tagColumns: Set<Int> = []
+        /// The number of columns for which that is known.
+        var knownColumnCount = 0
     }
 
     /// The field of a column in one experiment.
@@ -115,6 +119,7 @@ struct ObjectRows {
                     + "give all rows one time")
         }
         if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
+        findTagColumns()
         let chosen = (timeCell, experimentCell)
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .field {
             if let problem = append(cell, row.texts, &batch) {
@@ -138,16 +143,33 @@ struct ObjectRows {
         return best
     }
 
+    /// Finds out which new columns are tags in the current experiment.
+    private mutating func findTagColumns() {
+        let known = plans[current].knownColumnCount
+        if known == columns.all.count { return }
+        plans[current].knownColumnCount = columns.all.count
+        for index in known..<columns.all.count
+        where columns.all[index].mayBeTag
+            && lookup.isTag(columns.all[index].name, in: plans[current].name)
+        {
+            plans[current].tagColumns.insert(index)
+        }
+    }
+
     /// Returns the role of a cell in its row.
     ///
     /// - Parameter chosen: the cells that are the time and the experiment of the row.
     private func role(
         _ cell: ObjectCell, _ index: Int, _ chosen: (time: Int?, experiment: Int?)
     ) -> ObjectColumn.Role {
-        let role = columns.all[cell.column].role
-        guard role == .time || role == .experiment else { return role }
-        if index == chosen.time || index == chosen.experiment { return role }
-        return columns.all[cell.column].otherRole
+        let column = columns.all[cell.column]
+        var role = column.role
+        if role == .time || role == .experiment {
+            if index == chosen.time || index == chosen.experiment { return role }
+            role = column.otherRole
+        }
+        guard role == .field, column.mayBeTag else { return role }
+        return plans[current].tagColumns.contains(cell.column) ? .tag : .field
     }
 
     /// Makes the plan of the row's experiment current; returns an error if there is no valid name.
@@ -322,8 +344,8 @@ struct ObjectRows {
         if let known = plans[current].tagSets[tagKey] { return known }
         var tags = series.tags
         if let participant = options.participant {
-            let name = String(decoding: columns.participantTag, as: UTF8.self)
-            tags.insert((name, participant), at: 0)
+            let name = lookup.participantTag(of: plans[current].name)
+            tags.insert((String(decoding: name, as: UTF8.self), participant), at: 0)
         }
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             // An empty tag counts as no tag and replaces nothing.

@@ -6,6 +6,8 @@ struct SchemaLookup {
     private var schemas: [[UInt8]: ExperimentSchema] = [:]
     /// Names that are a tag in some experiment and a field in none.
     private let tagsOfAny: Set<[UInt8]>
+    /// Names that are a tag in some experiments and a field in others.
+    private let ambiguousNames: Set<[UInt8]>
     /// Declarations for experiments that the import creates.
     private let preset: FieldDeclarations?
     /// For the stored names of renamed columns.
@@ -20,12 +22,17 @@ struct SchemaLookup {
             for name in schema.identity.tagNames { tags.insert(Array(name.utf8)) }
         }
         for names in options.tagNames.values { tags.formUnion(names) }
+        var ambiguous: Set<[UInt8]> = []
         if !tags.isEmpty {
             for schema in options.schemas {
-                for field in schema.fields { tags.remove(Array(field.name.utf8)) }
+                for field in schema.fields {
+                    let name = Array(field.name.utf8)
+                    if tags.remove(name) != nil { ambiguous.insert(name) }
+                }
             }
         }
         tagsOfAny = tags
+        ambiguousNames = ambiguous
         let name = options.settings.preset
         preset = options.presets.first { $0.name.utf8.elementsEqual((name ?? "").utf8) }
             .map { FieldDeclarations($0) }
@@ -38,12 +45,33 @@ struct SchemaLookup {
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }
 
+    /// The experiment in the database; nil if it is new.
+    func schema(of experiment: [UInt8]) -> ExperimentSchema? { schemas[experiment] }
+
+    /// The tag that identifies participants.
+    ///
+    /// - Parameter experiment: the experiment; nil if it is unknown.
+    func participantTag(of experiment: [UInt8]?) -> [UInt8] {
+        if let tag = options.participantTag { return Array(tag.utf8) }
+        if case .participant(let tag) = options.settings.identity { return Array(tag.utf8) }
+        if let experiment, case .participant(let tag) = schemas[experiment]?.identity {
+            return Array(tag.utf8)
+        }
+        return Array("id_participant".utf8)
+    }
+
     /// Whether a column is a tag of the experiment's identity, so that every row needs a value.
     func needs(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
         let identity =
             schemas[experiment]?.identity ?? options.settings.identity ?? .standard
         return identity.names(Array(name.utf8))
+    }
+
+    /// Whether the experiment of a row decides if a column is a tag.
+    func isAmbiguous(_ column: [UInt8]) -> Bool {
+        let name = options.storedName(of: String(decoding: column, as: UTF8.self))
+        return ambiguousNames.contains(Array(name.utf8))
     }
 
     /// Whether a column is known as a tag, in or outside the identity, and not as a field.

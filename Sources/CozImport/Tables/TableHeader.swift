@@ -22,13 +22,7 @@ struct TableHeader {
 
     /// The tag that identifies participants.
     var participantTag: [UInt8] {
-        if let tag = options.participantTag { return Array(tag.utf8) }
-        if case .participant(let tag) = options.settings.identity { return Array(tag.utf8) }
-        if let name = options.experiment {
-            let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
-            if case .participant(let tag) = schema?.identity { return Array(tag.utf8) }
-        }
-        return Array("id_participant".utf8)
+        lookup.participantTag(of: options.experiment.map { Array($0.utf8) })
     }
 
     /// Returns the layout of a table whose header contains only names.
@@ -174,6 +168,8 @@ struct TableHeader {
                 || options.settings.identity?.names(column.name) == true
                 || lookup.isTag(column.name, in: experiment)
             if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
+            layout.columns[index].mayBeTag =
+                !isTag && experiment == nil && lookup.isAmbiguous(column.name)
         }
     }
 
@@ -292,9 +288,7 @@ struct TableHeader {
     /// nil if there is such a column or the identity is unknown.
     private func missingIdentity(_ columns: [TableColumn]) -> Problem? {
         if columns.contains(where: { $0.role == .tagList }) { return nil }
-        let schema = options.experiment.flatMap { name in
-            options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
-        }
+        let schema = options.experiment.flatMap { lookup.schema(of: Array($0.utf8)) }
         guard
             let identity = options.settings.identity ?? schema?.identity
                 ?? (options.schemas.isEmpty || options.experiment != nil ? .standard : nil)

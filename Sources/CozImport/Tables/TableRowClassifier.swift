@@ -66,8 +66,9 @@ struct TableRowClassifier {
                 try annotate(word, [rest] + cells.dropFirst(), line: row.line)
                 return .nothing
             }
-            // A comment.
-            if kind == .annotated || layout == nil { return .nothing }
+            // A comment. A cell of its own is the name of a column with row numbers.
+            let isName = cells.count > 1 && cells[0].elementsEqual("#".utf8)
+            if kind == .annotated || layout == nil && !isName { return .nothing }
         }
         if layout == nil || isHeader(row, block) { return .table(try beginTable(row, block)) }
         isAfterBlankLine = false

@@ -23,6 +23,9 @@ struct TableRows {
         /// Tag sets by the texts of all tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         var declared: Set<[UInt8]> = []
+        /// The columns that are fields and tags of the experiment.
+        var fields: [Int]
+        var tags: [Int]
     }
 
     private let options: ImportOptions
@@ -31,6 +34,7 @@ struct TableRows {
     private let participantTag: [UInt8]
     private var layout = TableLayout()
     private var inferredTypes: [FieldType?] = []
+    /// The columns that are fields and tags of the current experiment.
     private var fields: [Int] = []
     private var tags: [Int] = []
     private var fieldName: Int?
@@ -72,8 +76,6 @@ struct TableRows {
         self.layout = layout
         inferredTypes = types
         let columns = layout.columns
-        fields = columns.indices.filter { columns[$0].role == .field }
-        tags = columns.indices.filter { columns[$0].role == .tag || columns[$0].role == .tagList }
         fieldName = layout.index(of: .fieldName)
         fieldValue = layout.index(of: .fieldValue)
         timeIndex = layout.index(of: .time)
@@ -240,6 +242,7 @@ struct TableRows {
         lastTagKey.removeAll(keepingCapacity: true)
         if let known = planOfName[name] {
             current = known
+            (fields, tags) = (plans[known].fields, plans[known].tags)
             return
         }
         current = plans.count
@@ -249,10 +252,22 @@ struct TableRows {
             columns[index].role == .field
                 ? type(of: columns[index].name, in: name, column: columns[index], at: index) : nil
         }
+        (fields, tags) = ([], [])
+        for (index, column) in columns.enumerated() {
+            switch column.role {
+            case .tag, .tagList: tags.append(index)
+            case .field
+            where column.mayBeTag && column.type == nil
+                && lookup.isTag(column.name, in: name):
+                tags.append(index)
+            case .field: fields.append(index)
+            default: break
+            }
+        }
         plans.append(
             Plan(
                 name: name, handle: batch.experiment(name.span), types: types,
-                handles: Array(repeating: nil, count: columns.count)))
+                handles: Array(repeating: nil, count: columns.count), fields: fields, tags: tags))
     }
 
     /// Returns the type of a field. Order of precedence: the table or options, the database, types
@@ -490,7 +505,7 @@ struct TableRows {
     private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
         let missing = tags.first { index in
             let column = layout.columns[index]
-            return column.role == .tag && lookup.needs(column.name, in: plans[current].name)
+            return column.role != .tagList && lookup.needs(column.name, in: plans[current].name)
                 && !list.contains { $0.name.utf8.elementsEqual(column.name) }
         }
         guard let missing else { return nil }

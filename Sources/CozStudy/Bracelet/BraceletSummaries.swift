@@ -97,22 +97,36 @@ public struct BraceletSummaries: Sendable {
     }
 
     /// Returns the sleep sessions that end on the requested days. Sessions longer than 36 hours are
-    /// cut.
+    /// cut into several.
+    ///
+    /// - Throws: `limitExceeded` for more than 50 million slots, which take some 3 GB.
     public func sleep() throws(DatabaseError) -> [ParticipantSummaries<SleepSummary>] {
         let reader = try SummaryReader(snapshot, request)
         let fields = try SummaryFields(.sleep, of: request, in: reader.schema)
         if request.qualityMin != nil { throw SummaryKind.sleep.noQualityError }
         let gap = Int64(request.sleepGapSeconds) * 1_000_000_000
-        return try SleepSource(fields, reader).spans().map { one in
-            let sessions = SleepTimeline(one.spans).sessions(gap: gap)
-            return ParticipantSummaries(
-                participant: one.participant,
-                summaries: sessions.compactMap { session in
-                    guard let date = reader.date(of: session.sleepEnd) else { return nil }
-                    return SleepSummary(session, request, recordDate: date)
-                })
+        let slotLength = Int64(request.slotSeconds(of: .sleep)) * 1_000_000_000
+        var slotCount: Int64 = 0
+        var all: [ParticipantSummaries<SleepSummary>] = []
+        for one in try SleepSource(fields, reader).spans() {
+            var summaries: [SleepSummary] = []
+            for session in SleepTimeline(one.spans).sessions(gap: gap) {
+                guard let date = reader.date(of: session.sleepEnd) else { continue }
+                slotCount += (session.end - session.start) / slotLength + 1
+                guard slotCount <= BraceletSummaries.sleepSlotCountMax else {
+                    throw DatabaseError(
+                        .limitExceeded,
+                        "the sleep sessions have more than \(BraceletSummaries.sleepSlotCountMax) "
+                            + "slots; ask for fewer days or participants, or for longer slots")
+                }
+                summaries.append(SleepSummary(session, request, recordDate: date))
+            }
+            all.append(ParticipantSummaries(participant: one.participant, summaries: summaries))
         }
+        return all
     }
+
+    private static let sleepSlotCountMax = 50_000_000
 }
 
 extension BraceletSummaries {

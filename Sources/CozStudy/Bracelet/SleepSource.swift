@@ -7,7 +7,7 @@ internal import CozDB
 struct SleepSource {
     private static let second: Int64 = 1_000_000_000
     /// A session that ends on a requested day begins at most this long before the day.
-    private static let before: Int64 = 36 * 3_600 * second
+    private static let before = SleepTimeline.sessionLengthMax
     /// Read past the last day to detect sessions that continue after it.
     private static let after: Int64 = 24 * 3_600 * second
     /// The maximum length of a stage. Longer ones are invalid and ignored.

@@ -61,6 +61,9 @@ struct SleepSession {
 
 /// The segments of one participant, and their sessions.
 struct SleepTimeline {
+    /// The longest session, and the longest segment, in nanoseconds.
+    static let sessionLengthMax: Int64 = 36 * 3_600 * 1_000_000_000
+
     /// Disjoint segments in time order, without `inBed`.
     private(set) var segments: [SleepSpan] = []
     private var inBed = TimesInBed([])
@@ -97,7 +100,9 @@ struct SleepTimeline {
     }
 
     private mutating func append(_ segment: SleepSpan) {
-        if let last = segments.last, last.end == segment.start, last.stage == segment.stage {
+        if let last = segments.last, last.end == segment.start, last.stage == segment.stage,
+            segment.end - last.start <= SleepTimeline.sessionLengthMax
+        {
             segments[segments.count - 1].end = segment.end
         } else {
             segments.append(segment)
@@ -105,7 +110,7 @@ struct SleepTimeline {
     }
 
     /// Returns the sleep sessions. A session is sleep with interruptions of at most `gap`
-    /// nanoseconds, or longer ones spent in bed.
+    /// nanoseconds, or longer ones spent in bed. Longer than `sessionLengthMax`, it is cut.
     ///
     /// It also includes adjacent time awake of at most `gap` (a longer time means that the
     /// participant got up) and time in bed that overlaps the sleep.
@@ -116,6 +121,8 @@ struct SleepTimeline {
         while first < sleeps.count {
             var last = first
             while last + 1 < sleeps.count,
+                segments[sleeps[last + 1]].end - segments[sleeps[first]].start
+                    <= SleepTimeline.sessionLengthMax,
                 isSameSession(segments[sleeps[last]].end, segments[sleeps[last + 1]].start, gap)
             {
                 last += 1
@@ -147,7 +154,9 @@ struct SleepTimeline {
         if segments[last].end - sleepEnd > gap { last = lastSleep }
         var (start, end) = (segments[first].start, segments[last].end)
         if let extent = inBed.extent(overlapping: sleepStart, sleepEnd) {
-            (start, end) = (min(start, extent.start), max(end, extent.end))
+            let longest = SleepTimeline.sessionLengthMax
+            start = min(start, max(extent.start, sleepEnd - longest))
+            end = max(end, min(extent.end, start + longest))
         }
         return SleepSession(
             segments: Array(segments[first...last]), start: start, end: end,

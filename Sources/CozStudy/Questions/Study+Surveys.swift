@@ -49,7 +49,7 @@ extension Study {
             return StudyAnswer(note: noSurveysNote)
         }
         try checkDays()
-        let counted = try daily(statement, ["responses", "valid", "goal"])
+        let counted = try daily(statement, ["responses", "valid", "goal"], stateColumn: 2)
         var rows: [GoalProgress] = []
         for participant in participants {
             let name = participant.participant
@@ -125,9 +125,9 @@ extension Study {
     }
 
     func daily(
-        _ statement: String, _ columns: [String]
+        _ statement: String, _ columns: [String], stateColumn: Int? = nil
     ) throws(DatabaseError) -> DailyCounts {
-        var counts = DailyCounts()
+        var counts = DailyCounts(stateColumn: stateColumn)
         for series in try ask(statement) {
             let name = series.header.tags.first?.value ?? ""
             let vectors = series.columns(columns)
@@ -160,8 +160,14 @@ struct DailyCounts {
         var counts: [Int?]
     }
 
+    /// The column whose later value replaces the earlier one of a day; nil: all are counts.
+    let stateColumn: Int?
     private var days: [[UInt8]: [Day]] = [:]
     private var places: [[UInt8]: [LocalDate: Int]] = [:]
+
+    init(stateColumn: Int? = nil) {
+        self.stateColumn = stateColumn
+    }
 
     mutating func append(_ participant: String, _ more: [Day]) {
         let name = Array(participant.utf8)
@@ -170,7 +176,7 @@ struct DailyCounts {
                 // Clock changes can give two buckets the same date. Add them up.
                 for index in one.counts.indices {
                     guard let count = one.counts[index] else { continue }
-                    let earlier = days[name]?[place].counts[index] ?? 0
+                    let earlier = index == stateColumn ? 0 : days[name]?[place].counts[index] ?? 0
                     days[name]?[place].counts[index] = earlier &+ count
                 }
             } else {

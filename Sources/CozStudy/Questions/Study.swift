@@ -54,7 +54,8 @@ public struct Study: Sendable {
         participantTag = options.participantTag ?? schema.identity.participantTag
         zone = try TimeZoneRules(named: options.zone)
         var statements = StudyStatements(
-            experiment: experiment, tag: participantTag, zone: zone, options: options)
+            experiment: experiment, tag: participantTag, zone: zone, options: options,
+            isTagAlsoField: schema.field(participantTag) != nil)
         let all = try ParticipantTotals(snapshot, statements.everything, options, zone)
         participants = try Study.chosen(options.participants, of: all.participants)
         valueCounts = all.counts
@@ -206,7 +207,7 @@ public struct Study: Sendable {
 
 extension Identity {
     /// The tag that identifies participants.
-    fileprivate var participantTag: String {
+    var participantTag: String {
         switch self {
         case .participant(let tag): tag
         case .tags(let names) where !names.contains("id_participant"):

@@ -8,6 +8,8 @@ struct StudyStatements {
     let tag: String
     let zone: TimeZoneRules
     let options: StudyOptions
+    /// Whether the experiment has a field with the name of the tag.
+    let isTagAlsoField: Bool
     /// The time of the last value in the experiment. Nil while unknown.
     var last: Timestamp?
 
@@ -157,8 +159,9 @@ struct StudyStatements {
     private var participantParts: [String] {
         let names = options.participants.map { QueryLanguage.stringText($0) }
         if names.isEmpty { return [] }
+        let tag = group + (isTagAlsoField ? "::tag" : "")
         return names.count == 1
-            ? ["\(group) = \(names[0])"] : ["\(group) IN (\(names.joined(separator: ", ")))"]
+            ? ["\(tag) = \(names[0])"] : ["\(tag) IN (\(names.joined(separator: ", ")))"]
     }
 
     private enum Bounds {

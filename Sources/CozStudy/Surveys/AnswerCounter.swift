@@ -31,15 +31,10 @@ struct AnswerCounter: QueryResultSink {
         places = Array(repeating: [:], count: questions.count)
         countsSurveys = schema.field(AnswerCounter.start) != nil
         let names = questions + (countsSurveys ? [AnswerCounter.start] : [])
-        let tags =
-            switch schema.identity {
-            case .participant(let tag): QueryText.name(tag)
-            case .tags(let names): names.map { QueryText.name($0) }.joined(separator: ", ")
-            case .allTags: "*"
-            }
         statement =
             "SELECT " + names.map { QueryText.name($0) + "::field" }.joined(separator: ", ")
-            + " FROM \(QueryText.name(schema.name)) GROUP BY \(tags)"
+            + " FROM \(QueryText.name(schema.name)) "
+            + "GROUP BY \(QueryText.name(schema.identity.participantTag))"
     }
 
     mutating func beginStatement(_ index: Int) {}

@@ -64,9 +64,10 @@ extension Database {
         let stored = fields.filter { schema.field($0.field.name)?.type == .string }
         var counter = AnswerCounter(stored.map(\.field.name), in: schema)
         if !stored.isEmpty {
-            let now = Timestamp(nanoseconds: SystemClock.now())
-            try query(
-                counter.statement, options: QueryOptions(now: now), into: &counter)
+            var options = QueryOptions(now: Timestamp(nanoseconds: SystemClock.now()))
+            // There may be no tag that tells participants apart.
+            options.influxCompatible = true
+            try query(counter.statement, options: options, into: &counter)
         }
         var counts = counter.counts[...]
         return fields.map { field, isRegistered in

@@ -57,6 +57,14 @@ extension ParsedPoint {
         }
     }
 
+    @Test func `a column of row numbers may be named with a number sign`() throws {
+        let found = try read(
+            "# made by a logger\n#,time,temp\n1,1970-01-01T00:00:00.000000001Z,20.5\n"
+                + "\n#,time,temp\n2,1970-01-01T00:00:00.000000002Z,21.5\n")
+        #expect(found.lines == ["dev #=1,temp=20.5 1", "dev #=2,temp=21.5 2"])
+        #expect(found.refusals.isEmpty)
+    }
+
     @Test func `types are those of the column as a whole`() throws {
         let found = try read(
             """

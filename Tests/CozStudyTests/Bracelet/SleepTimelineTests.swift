@@ -51,6 +51,24 @@ struct SleepTimelineTests {
         }
     }
 
+    @Test func `sessions are cut after 36 hours`() {
+        let (hour, longest) = (Int64(3_600_000_000_000), SleepTimeline.sessionLengthMax)
+        // Of sleep without end, of a minute a day, and of time in bed without end.
+        let endless = (0..<400).map { day in
+            SleepSpan(start: day * 24 * hour, end: (day + 1) * 24 * hour, stage: .light)
+        }
+        let daily = endless.map { SleepSpan(start: $0.start, end: $0.start + hour, stage: .rem) }
+        let inBed = endless.map { SleepSpan(start: $0.start, end: $0.end, stage: .inBed) }
+        for (spans, gap) in [(endless, 0), (daily, 24), (daily + inBed, 0)] {
+            let sessions = SleepTimeline(spans).sessions(gap: Int64(gap) * hour)
+            #expect(sessions.count >= 200)
+            #expect(sessions.allSatisfy { $0.end - $0.start <= longest })
+            let slept = sessions.flatMap(\.segments).filter(\.stage.isSleep)
+            let all = spans.filter(\.stage.isSleep)
+            #expect(slept.reduce(0) { $0 + $1.length } == all.reduce(0) { $0 + $1.length })
+        }
+    }
+
     @Test func `many sessions with times in bed`() {
         let growth = Growth(from: 1_000) { size in
             (0..<Int64(size)).flatMap { night in

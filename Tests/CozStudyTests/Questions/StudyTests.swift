@@ -39,6 +39,30 @@ struct StudyTests {
         #expect(throws: DatabaseError.self) { try study(experiment, change) } as DatabaseError?
     }
 
+    @Test func `a field named as the participant tag changes nothing`() throws {
+        try write(["ws_survey_count": .integer(1)])
+        try write(["ws_survey_count": .integer(2), "id_participant": .string("x")], at: 60)
+        let all = try study()
+        let chosen = try study { $0.participants = ["p01"] }
+        #expect(try chosen.responses().rows.map(\.responses) == [2])
+        #expect(try chosen.responses().rows == all.responses().rows)
+        #expect(try chosen.votes().rows == all.votes().rows)
+        #expect(try chosen.silence().rows == all.silence().rows)
+        #expect(try chosen.intervals().rows == all.intervals().rows)
+    }
+
+    @Test func `the goal of a day that occurs twice is the last one`() throws {
+        // Sitka had October 18, 1867 twice.
+        for hour in stride(from: Int64(0), through: 44, by: 4) {
+            try write(
+                ["ws_survey_count": .integer(1), "wss_goal": .integer(50)],
+                at: -3_225_312_000 + hour * 3_600)
+        }
+        let rows = try study { $0.zone = "America/Sitka" }.goal().rows
+        #expect(!rows.isEmpty && rows.allSatisfy { $0.goal == 50 })
+        #expect(rows.last?.responses == 12)
+    }
+
     // MARK: Names
 
     @Test func `an unknown name is told apart from an empty answer`() throws {
