@@ -125,20 +125,27 @@ extension Database {
                 report.refused += 1
                 return true
             }
-            if !overwrite, try view.hasValue(column.id, key, time) {
+            let own = key.identity(view.schema.identity)
+            if !overwrite, try view.hasValue(column.id, own, time) {
                 report.superseded += 1
                 if entry.state != .superseded { marks.append(.mark(id: id, state: .superseded)) }
                 return true
             }
-            batch.add(experiment: experiment, key: key, time: time, field: field, value: fitting)
+            // The row may have got other attributes in the meantime.
+            let isStored = try view.hasRow(own, time)
+            batch.add(
+                experiment: experiment, key: isStored ? own : key, time: time, field: field,
+                value: fitting)
             marks.append(.mark(id: id, state: .done))
             report.replayed += 1
             return true
         }
         if !marks.isEmpty {
             let written = try engine.write(batch, marks: marks, isInside: true)
-            report.replayed -= written.refusedValues
-            report.refused += written.refusedValues
+            // Each value is a point of its own.
+            let again = written.refusedValues + written.refusedPoints
+            report.replayed -= again
+            report.refused += again
         }
         return report
     }
@@ -176,6 +183,13 @@ extension Database {
 }
 
 extension ExperimentView {
+    /// Whether a row is stored.
+    func hasRow(_ key: SeriesKey, _ time: Timestamp) throws(DatabaseError) -> Bool {
+        let range = TimeRange(lower: time.nanoseconds, upper: time.nanoseconds + 1)
+        guard let series = try series(of: key, in: range) else { return false }
+        return try rowCount(of: series, in: range) > 0
+    }
+
     /// Whether one cell has a value.
     func hasValue(
         _ column: ColumnID, _ key: SeriesKey, _ time: Timestamp
@@ -187,6 +201,13 @@ extension ExperimentView {
 }
 
 extension SeriesKey {
+    /// Returns the key of the tags that identify a row.
+    func identity(_ identity: Identity) -> SeriesKey {
+        let tags = tags
+        let own = tags.filter { identity.contains($0.name) }
+        return own.count == tags.count ? self : SeriesKey(tags: own)
+    }
+
     /// Whether a point may have these tags. A refusal may name others.
     fileprivate var isStorable: Bool {
         let range = 1...DatabaseOptions.nameSizeBytesMax

@@ -61,7 +61,8 @@ extension Database {
     /// Reports what a repair would do. Beside a writer, files of different moments look like
     /// damage: only what is found without a change in between counts.
     private static func preview(_ directory: any Directory) throws(DatabaseError) -> RepairReport {
-        var version = DatabaseVersion(directory)
+        var version = try DatabaseVersion(directory)
+        var missingCount = 0
         for _ in 0..<20 {
             let result = Result { () throws(DatabaseError) in
                 var repair = try DatabaseRepair(directory, isDryRun: true)
@@ -69,8 +70,14 @@ extension Database {
                 return repair.report
             }
             if case .success(let report) = result, report.isEmpty { return report }
-            let now = DatabaseVersion(directory)
-            if now == version { return try result.get() }
+            let now = try DatabaseVersion(directory)
+            if now == version {
+                // A writer removes old files after the change.
+                guard case .failure(let error) = result, error.kind == .notFound,
+                    missingCount < 5
+                else { return try result.get() }
+                missingCount += 1
+            }
             version = now
         }
         throw DatabaseError(
@@ -86,8 +93,24 @@ private struct DatabaseVersion: Equatable {
     /// Who may not read the lock sees only this change.
     private let generation: UInt64?
 
-    init(_ directory: any Directory) {
-        lock = (try? AcknowledgedState.readBytes(in: directory))?.bytes
-        generation = try? Manifest.read(in: directory)?.generation
+    init(_ directory: any Directory) throws(DatabaseError) {
+        lock = try DatabaseVersion.read { () throws(DatabaseError) in
+            try AcknowledgedState.readBytes(in: directory).bytes
+        }
+        generation = try DatabaseVersion.read { () throws(DatabaseError) in
+            try Manifest.read(in: directory)?.generation
+        }
+    }
+
+    /// Returns nil for a damaged file, which the repair reports.
+    private static func read<Value>(
+        _ body: () throws(DatabaseError) -> Value?
+    ) throws(DatabaseError) -> Value? {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            guard error.kind == .io, !error.isReadFailure else { return nil }
+            throw error
+        }
     }
 }

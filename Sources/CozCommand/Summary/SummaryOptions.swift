@@ -75,7 +75,7 @@ struct SummarySourceOptions: ParsableArguments {
         help: """
             Ignore values that the documentation of the bracelet calls impossible: heart rates \
             outside 30 to 220, breathing rates outside 5 to 45, saturations outside 0 to 100, body \
-            temperatures outside 15 to 45.
+            temperatures (core) outside 15 to 45.
             """)
     var possibleOnly = false
 

@@ -128,6 +128,10 @@ struct ObjectRows {
             }
         }
         guard batch.hasOpenRow else { return .empty }
+        if let problem = secondParticipant(row, chosen) {
+            batch.abandonRow()
+            return .refused(problem)
+        }
         batch.endRow(tagSet: tagSet(row, chosen, &batch), time: nanoseconds, line: line)
         return .point
     }
@@ -135,7 +139,8 @@ struct ObjectRows {
     /// Returns the cell of the best column for a role; the last one if the key is duplicated.
     private func best(_ role: ObjectColumn.Role, _ row: borrowing ObjectRow) -> Int? {
         var best: Int?
-        for (index, cell) in row.cells.enumerated() where columns.all[cell.column].role == role {
+        for (index, cell) in row.cells.enumerated()
+        where columns.all[cell.column].role == role && !isNull(cell, row.texts) {
             let rank = columns.all[cell.column].rank
             if let known = best, columns.all[row.cells[known].column].rank < rank { continue }
             best = index
@@ -154,6 +159,23 @@ struct ObjectRows {
         {
             plans[current].tagColumns.insert(index)
         }
+    }
+
+    /// Returns an error if the participant's column is not the only key of the participant's tag.
+    private func secondParticipant(
+        _ row: borrowing ObjectRow, _ chosen: (time: Int?, experiment: Int?)
+    ) -> String? {
+        guard let asked = options.table.participantColumn else { return nil }
+        let tag = lookup.participantTag(of: plans[current].name)
+        var count = 0
+        for (index, cell) in row.cells.enumerated()
+        where columns.all[cell.column].name == tag && role(cell, index, chosen) == .tag {
+            count += 1
+        }
+        guard count > 1 else { return nil }
+        let name = String(decoding: tag, as: UTF8.self)
+        return "found \"\(asked)\" and \"\(name)\", which both name the participant; skip one of "
+            + "them"
     }
 
     /// Returns the role of a cell in its row.
@@ -199,13 +221,18 @@ struct ObjectRows {
         return nil
     }
 
+    /// Whether a cell has a text that stands for no value.
+    private func isNull(_ cell: ObjectCell, _ texts: PaddedBytes) -> Bool {
+        cell.kind == .string && nulls.contains { CellValue.equals(texts, cell.text, $0) }
+    }
+
     // MARK: Fields
 
     private mutating func append(
         _ cell: ObjectCell, _ texts: PaddedBytes, _ batch: inout WriteBatch
     ) -> String? {
         if cell.kind == .string {
-            if nulls.contains(where: { CellValue.equals(texts, cell.text, $0) }) { return nil }
+            if isNull(cell, texts) { return nil }
             guard cell.text.count <= TableRows.stringSizeBytesMax else {
                 return "a string of \(cell.text.count) bytes, expected at most "
                     + "\(TableRows.stringSizeBytesMax)"
@@ -349,7 +376,7 @@ struct ObjectRows {
         }
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             // An empty tag counts as no tag and replaces nothing.
-            if cell.text.isEmpty { continue }
+            if cell.text.isEmpty || isNull(cell, row.texts) { continue }
             tags.append(
                 (
                     String(decoding: columns.all[cell.column].name, as: UTF8.self),

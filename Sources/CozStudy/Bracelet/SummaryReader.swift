@@ -124,8 +124,20 @@ struct SummaryReader {
             options.parameters["n\(index)"] = .value(.float(condition.number))
         }
         let result = try snapshot.query(text, options: options)
-        return try answer(result.series, columnCount: columns.count)
+        let rows = try answer(result.series, columnCount: columns.count)
+        let dayCount = rows.count * request.dayCount
+        guard dayCount <= SummaryReader.dayCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "found \(dayCount) days, one per day and participant, expected at most "
+                    + "\(SummaryReader.dayCountMax); choose fewer days or participants")
+        }
+        return rows
     }
+
+    /// The maximum number of days of all participants. A day takes about a kilobyte, even without
+    /// data.
+    private static let dayCountMax = 1_000_000
 
     private var options: QueryOptions {
         var options = QueryOptions(now: request.now)

@@ -76,6 +76,38 @@ internal import Testing
         #expect(found.refusals.isEmpty)
     }
 
+    @Test func `a text for no value is none as tag, participant and experiment, too`() throws {
+        let found = try read(
+            """
+            {"time":1,"id_participant":"NA","room":"r","x":1,"experiment":"dev"}
+            {"time":2,"id_participant":"p","room":"NA","x":2,"experiment":"dev"}
+            {"time":3,"id_participant":"p","room":"r","x":3,"experiment":"NA"}
+
+            """
+        ) {
+            $0.table.nulls = ["NA"]
+            $0.table.tagColumns = ["room"]
+        }
+        #expect(found.lines == ["dev,room=r x=1 1", "dev,id_participant=p x=2 2"])
+        #expect(found.refusals.count == 1 && found.refusals[0].contains("no experiment found"))
+    }
+
+    @Test func `a row has one participant`() throws {
+        let found = try read(
+            """
+            {"time":1,"id_participant":"p","user":"u","x":1}
+            {"time":2,"user":"u","id_participant":"p","x":2}
+            {"time":3,"user":"u","x":3}
+
+            """
+        ) {
+            $0.experiment = "dev"
+            $0.table.participantColumn = "user"
+        }
+        #expect(found.lines == ["dev,id_participant=u x=3 3"])
+        #expect(found.refusals.count == 2)
+    }
+
     @Test func `a float field takes large whole numbers that a float holds`() throws {
         func lines(_ values: [String]) -> String {
             values.enumerated()

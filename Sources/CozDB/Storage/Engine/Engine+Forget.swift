@@ -205,7 +205,8 @@ extension Engine.Forgetting {
                 guard case .value(let experiment, let key, let time, _, _, _) = refusal.subject,
                     let view = snapshot.experiment(experiment)
                 else { return false }
-                return try rows.isTheirs(key, time, in: view, known[view.schema.id] ?? [])
+                return try rows.isTheirs(
+                    key.identity(view.schema.identity), time, in: view, known[view.schema.id] ?? [])
             }, checkCancelled: checkCancelled)
     }
 }

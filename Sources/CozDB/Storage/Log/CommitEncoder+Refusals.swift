@@ -65,28 +65,12 @@ struct RefusedPoint {
 }
 
 extension CommitEncoder {
-    /// Adds a refusal of the importer. The importer knows the tags of a value, the schema which of
-    /// them identify it.
+    /// Adds a refusal of the importer. A value has all its tags, because nothing may be stored of
+    /// its row.
     mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
-        guard
-            case .value(let experiment, let received, let time, let field, let value, let locked) =
-                refusal.subject
-        else {
-            let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
-            return refuseLine(refusal, keeping: kept)
-        }
-        let identity =
-            schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
-        if refusedKey?.received != received || refusedKey?.experiment != experiment {
-            let tags = received.tags.filter { identity.contains($0.name) }
-            refusedKey = (experiment, received, SeriesKey(tags: tags))
-        }
-        let key = refusedKey?.key ?? received
-        var refusal = refusal
-        refusal.subject = .value(
-            experiment: experiment, key: key, time: time, field: field, value: value,
-            locked: locked)
-        refuseValue(refusal)
+        if case .value = refusal.subject { return refuseValue(refusal) }
+        let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
+        refuseLine(refusal, keeping: kept)
     }
 
     private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
@@ -129,12 +113,14 @@ extension CommitEncoder {
 
     // MARK: Values
 
+    /// - Parameter isStored: whether other values of the row are stored, and its attributes with
+    ///   them. If not, the refused values keep the attributes.
     mutating func refuseValue(
         _ cell: BatchCell, _ plan: ColumnPlan, _ row: BatchRow,
-        of batch: borrowing WriteBatch
+        of batch: borrowing WriteBatch, isStored: Bool
     ) {
         let received = batch.receivedColumn(Int(cell.column))
-        let (name, key) = refusedSeries(Int(row.tagSet), of: batch)
+        let (name, key) = refusedSeries(Int(row.tagSet), of: batch, isStored: isStored)
         let reason =
             plan.fault
             ?? "\(received.type.name) for a field that is locked as \(plan.locked.name)"
@@ -151,23 +137,23 @@ extension CommitEncoder {
         if conflicts.insert(conflict).inserted { report.conflicts.append(conflict) }
     }
 
-    /// Returns the experiment and the series key of a tag set. The key is built once for all
-    /// refused values of a point: a row can have as many values as tags.
+    /// Returns the experiment and the key of a tag set. The key is built once for all refused
+    /// values of a point: a row can have as many values as tags.
     private mutating func refusedSeries(
-        _ number: Int, of batch: borrowing WriteBatch
+        _ number: Int, of batch: borrowing WriteBatch, isStored: Bool
     ) -> (experiment: String, key: SeriesKey) {
-        if let known = refusedTagSet, known.number == number {
+        if let known = refusedTagSet, known.number == number, known.isStored == isStored {
             return (known.experiment, known.key)
         }
         let tagSet = batch.receivedTagSet(number)
         let name = batch.experiments.text(tagSet.experiment)
-        let identity = schemas.named(name)?.identity ?? .standard
-        let key = SeriesKey(tags: tagSet.tags.filter { identity.contains($0.name) })
-        refusedTagSet = (number, name, key)
+        let whole = SeriesKey(tags: tagSet.tags.filter { !$0.value.isEmpty })
+        let key = isStored ? whole.identity(schemas.named(name)?.identity ?? .standard) : whole
+        refusedTagSet = (number, isStored, name, key)
         return (name, key)
     }
 
-    /// Keeps a refused value with the key of its series, so that a replay can store it. With a long
+    /// Keeps a refused value with its key, so that a replay can store it. With a long
     /// key, this would take many times the space of the input, so the refused values of such a
     /// point are kept together as one line.
     private mutating func refuseValue(_ refusal: Refusal) {

@@ -14,9 +14,7 @@ struct CommitEncoder {
     var tagsOfParticipants: Set<Name>?
     var refusedPoint = RefusedPoint()
     /// The series of the last refused value: building a key for each value would be quadratic.
-    var refusedTagSet: (number: Int, experiment: String, key: SeriesKey)?
-    /// The same for values that the importer refused.
-    var refusedKey: (experiment: String, received: SeriesKey, key: SeriesKey)?
+    var refusedTagSet: (number: Int, isStored: Bool, experiment: String, key: SeriesKey)?
 
     let options: DatabaseOptions
     private let hasStrict: Bool
@@ -33,6 +31,7 @@ struct CommitEncoder {
     /// The stored values of the current row.
     private var accepted: [BatchCell] = []
     private var acceptedForms: [CommitTableWriter.CellForm] = []
+    private var refused: [Int] = []
     private var tables: [CommitTableWriter] = []
     private var tableOfExperiment: [Int: Int] = [:]
     /// The source of the current row.
@@ -402,6 +401,7 @@ struct CommitEncoder {
     ) {
         accepted.removeAll(keepingCapacity: true)
         acceptedForms.removeAll(keepingCapacity: true)
+        refused.removeAll(keepingCapacity: true)
         for index in cells {
             let cell = batch.cells[index]
             let plan = plan(column: Int(cell.column), for: cell, table: table, of: batch)
@@ -409,7 +409,7 @@ struct CommitEncoder {
             if plan.conversion != .none {
                 guard let stored = CommitEncoder.storedBits(bits, plan.conversion) else {
                     if plan.dropsBlanks, batch.isBlank(cell) { continue }
-                    refuseValue(cell, plan, row, of: batch)
+                    refused.append(index)
                     continue
                 }
                 bits = stored
@@ -418,6 +418,11 @@ struct CommitEncoder {
             let number = UInt32(truncatingIfNeeded: plan.number)
             accepted.append(BatchCell(bits: bits, column: number))
             acceptedForms.append(CommitTableWriter.CellForm(column: number, type: plan.locked))
+        }
+        for index in refused {
+            let cell = batch.cells[index]
+            let plan = plan(column: Int(cell.column), for: cell, table: table, of: batch)
+            refuseValue(cell, plan, row, of: batch, isStored: !accepted.isEmpty)
         }
     }
 

@@ -56,6 +56,86 @@ struct RefusedPointTests {
         #expect(sizeBytes < 1000 * count)
     }
 
+    // MARK: Attributes
+
+    private func write(
+        _ database: Database, _ time: Int64, _ tags: [String: String],
+        _ fields: [String: FieldValue]
+    ) throws {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"].merging(tags) { $1 },
+            time: Timestamp(nanoseconds: time), fields: fields)
+        _ = try database.write(batch)
+    }
+
+    @Test func `refused values keep the attributes of a row of which nothing was stored`() throws {
+        let database = try Database.open(folder.path)
+        try write(database, 1, ["device": "a"], ["f": .integer(1)])
+        // Nothing is stored; other values are; nothing is stored until later.
+        try write(database, 2, ["device": "b"], ["f": .float(2.5)])
+        try write(database, 3, ["device": "c"], ["f": .float(3.5), "g": .integer(3)])
+        try write(database, 4, ["device": "d"], ["f": .float(4.5)])
+        try write(database, 4, ["device": "e"], ["g": .integer(4)])
+        var keys: [[String]] = []
+        try database.rejects { entry in
+            if case .value(_, let key, _, _, _, _) = entry.refusal.subject {
+                keys.append(key.tags.map(\.value))
+            }
+            return true
+        }
+        #expect(keys == [["b", "p"], ["p"], ["d", "p"]])
+        try database.alter(experiment: "m", field: "f", type: .float)
+        let report = try database.replayRejects()
+        #expect(report.replayed == 3)
+        let result = try database.query("SELECT f, device FROM m")
+        #expect(result.series[0].column("f")?.doubles == [1, 2.5, 3.5, 4.5])
+        #expect(result.series[0].column("device")?.texts == ["a", "b", "c", "e"])
+        try database.close()
+    }
+
+    @Test func `a refused value of a participant whom an attribute names is forgotten`() throws {
+        let database = try Database.open(folder.path)
+        for (row, value) in [FieldValue.integer(1), .string("secret")].enumerated() {
+            var batch = WriteBatch()
+            batch.settings.identity = .tags(["site"])
+            try batch.add(
+                experiment: "m", tags: ["site": "s", "id_participant": "p\(row)"],
+                time: Timestamp(nanoseconds: Int64(row)), fields: ["f": value])
+            _ = try database.write(batch)
+        }
+        _ = try database.forget(["p1"])
+        var count = 0
+        try database.rejects { _ in
+            count += 1
+            return true
+        }
+        #expect(count == 0)
+        try database.close()
+    }
+
+    @Test func `a replayed value that is refused again is counted as refused`() throws {
+        let database = try Database.open(folder.path)
+        try write(database, 1, [:], ["f": .integer(1)])
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "q"], time: Timestamp(nanoseconds: 2),
+            fields: ["f": .float(2.5)])
+        _ = try database.write(batch)
+        // The experiment goes with its last row and comes back with another identity.
+        _ = try database.forget(["p"])
+        batch = WriteBatch()
+        batch.settings.identity = .tags(["host"])
+        try batch.add(
+            experiment: "m", tags: ["host": "h"], time: Timestamp(nanoseconds: 1),
+            fields: ["f": .float(1)])
+        _ = try database.write(batch)
+        let report = try database.replayRejects()
+        #expect(report.replayed == 0)
+        #expect(report.refused == 1)
+        try database.close()
+    }
+
     @Test func `the line holds the refused values and imports again`() throws {
         let database = try database(3)
         let values: [String: FieldValue] = [
