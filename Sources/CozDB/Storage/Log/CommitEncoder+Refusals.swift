@@ -65,12 +65,26 @@ struct RefusedPoint {
 }
 
 extension CommitEncoder {
-    /// Adds a refusal of the importer. A value has all its tags, because nothing may be stored of
-    /// its row.
+    /// Adds a refusal of the importer. The importer knows the tags of a value, the schema which of
+    /// them identify it.
     mutating func refuse(_ refusal: Refusal, of batch: borrowing WriteBatch) {
-        if case .value = refusal.subject { return refuseValue(refusal) }
-        let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
-        refuseLine(refusal, keeping: kept)
+        guard
+            case .value(let experiment, let received, let time, let field, let value, let locked) =
+                refusal.subject
+        else {
+            let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
+            return refuseLine(refusal, keeping: kept)
+        }
+        if refusedKey?.received != received || refusedKey?.experiment != experiment {
+            let identity =
+                schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
+            refusedKey = (experiment, received, received.identity(identity))
+        }
+        var refusal = refusal
+        refusal.subject = .value(
+            experiment: experiment, key: refusedKey?.key ?? received, time: time, field: field,
+            value: value, locked: locked)
+        refuseValue(refusal)
     }
 
     private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {

@@ -15,6 +15,8 @@ struct CommitEncoder {
     var refusedPoint = RefusedPoint()
     /// The series of the last refused value: building a key for each value would be quadratic.
     var refusedTagSet: (number: Int, isStored: Bool, experiment: String, key: SeriesKey)?
+    /// The same for values that the importer refused.
+    var refusedKey: (experiment: String, received: SeriesKey, key: SeriesKey)?
 
     let options: DatabaseOptions
     private let hasStrict: Bool
