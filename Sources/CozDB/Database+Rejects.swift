@@ -131,11 +131,10 @@ extension Database {
                 if entry.state != .superseded { marks.append(.mark(id: id, state: .superseded)) }
                 return true
             }
+            var tags = key
             // The row may have got other attributes in the meantime.
-            let isStored = try view.hasRow(own, time)
-            batch.add(
-                experiment: experiment, key: isStored ? own : key, time: time, field: field,
-                value: fitting)
+            if own != key, try view.hasRow(own, time) { tags = own }
+            batch.add(experiment: experiment, key: tags, time: time, field: field, value: fitting)
             marks.append(.mark(id: id, state: .done))
             report.replayed += 1
             return true

@@ -21,9 +21,9 @@ extension Database {
     ///   - isDryRun: If true, reports what would be done, changes nothing and takes no lock. Starts
     ///     again if a writer changed the database meanwhile.
     /// - Throws: `locked` if another process has the database open for writing, or if a dry run
-    ///   found it changed again and again; `notFound` if the
-    ///   path is no database or is a backup; `unsupportedFormat`; `io` if a file cannot be read or
-    ///   written, with nothing changed; `damaged` if no file says which database it belongs to.
+    ///   found it changed again and again; `notFound` if the path is no database or is a backup;
+    ///   `unsupportedFormat`; `io` if a file cannot be read or written, with nothing changed;
+    ///   `damaged` if no file says which database it belongs to.
     public static func repair(
         _ path: String, options: DatabaseOptions = DatabaseOptions(), isDryRun: Bool = false
     ) throws(DatabaseError) -> RepairReport {

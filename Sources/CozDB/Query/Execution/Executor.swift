@@ -360,17 +360,25 @@ struct RowWriter {
     /// The number of rows still needed; readers can stop after them.
     var rowsWanted: Int { left > .max - skip ? .max : left + skip }
 
-    /// The maximum number of rows, and about the number of cells, in one piece.
+    /// The maximum number of rows, and about the number of cells with and without values, in one
+    /// piece.
     private static let pieceRowCountMax = 1 << 15
-    private static let pieceCellCountMax = 1 << 20
+    private static let pieceCellCountMax = 1 << 19
+    /// The number of rows that a piece of mostly empty columns has however many these are, because
+    /// passing a column on costs more than a few rows of it.
+    private static let sparseRowCountMin = 256
 
     /// Writes rows in pieces, because a group may have millions of buckets.
     ///
     /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: RowColumns) throws(DatabaseError) {
-        let width = max(inputs.references.count + plan.computedColumns.count, 1)
+        let fullCount = max(inputs.references.count + plan.computedColumns.count, 1)
+        let width = max(plan.columns.count + 2, fullCount)
         let rowCountMax = max(
-            1, min(RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / width))
+            1,
+            min(
+                RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / fullCount,
+                max(RowWriter.sparseRowCountMin, RowWriter.pieceCellCountMax / width)))
         guard times.count > rowCountMax else { return try writePiece(times: times, inputs) }
         for start in stride(from: 0, to: times.count, by: rowCountMax) where !isFull {
             try CancellationCheck.check()
