@@ -30,8 +30,7 @@ extension Refusal {
 
 extension Refusal {
     /// Returns the refusal as it is stored if lines without a participant are assigned to an
-    /// assumed one. The assumed name is appended to `source` in quotes, so that forgetting that
-    /// participant finds the entry.
+    /// assumed one.
     ///
     /// - Parameter tags: The tags that name participants.
     func assuming(_ participant: String?, tags: Set<Name>) -> Refusal {
@@ -40,6 +39,12 @@ extension Refusal {
         }
         let names = LineSeries(bytes)?.tags.map { Name($0.name) } ?? []
         if names.contains(where: tags.contains) { return self }
+        return naming(participant)
+    }
+
+    /// Returns the refusal of a line that belongs to a participant without naming them. The name
+    /// is appended to `source` in quotes, so that forgetting that participant finds the entry.
+    package func naming(_ participant: String) -> Refusal {
         var refusal = self
         var quoted = ""
         for scalar in participant.unicodeScalars {
@@ -55,8 +60,13 @@ extension Refusal {
 struct RefusalMentions {
     /// Exact names.
     let names: Set<Name>
-    /// Texts that may contain names.
+    /// Texts that may contain names, as received and without escapes.
     let texts: [[UInt8]]
+
+    fileprivate init(names: Set<Name>, texts: [[UInt8]]) {
+        self.names = names
+        self.texts = texts + texts.compactMap(NamedWords.unescaped)
+    }
 
     /// The exact names and every word of the texts that could be a name.
     var words: Set<Name> {
@@ -167,4 +177,53 @@ enum NamedWords {
     }
 
     private static func isWordByte(_ byte: UInt8) -> Bool { byte.isWord || byte >= 0x80 }
+
+    /// Returns a text without the escapes of JSON, CSV and line protocol; nil if it has none. A
+    /// wrong escape stays.
+    static func unescaped(_ text: [UInt8]) -> [UInt8]? {
+        let (backslash, quote) = (UInt8(ascii: "\\"), UInt8(ascii: "\""))
+        let isDoubled = { (pair: (UInt8, UInt8)) in pair == (quote, quote) }
+        guard text.contains(backslash) || zip(text, text.dropFirst()).contains(where: isDoubled)
+        else { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            let next = index + 1 < text.count ? text[index + 1] : nil
+            index += 1
+            if byte == backslash, next == UInt8(ascii: "u"),
+                let (scalar, end) = scalar(text, at: index - 1)
+            {
+                result.append(contentsOf: Array(String(scalar).utf8))
+                index = end
+            } else if byte == backslash, let next {
+                result.append(next)
+                index += 1
+            } else {
+                result.append(byte)
+                if byte == quote, next == quote { index += 1 }
+            }
+        }
+        return result
+    }
+
+    /// Returns the scalar of `\u00eb` or of a surrogate pair, and its end; nil for anything else.
+    private static func scalar(_ text: [UInt8], at start: Int) -> (Unicode.Scalar, end: Int)? {
+        guard let first = codeUnit(text, at: start) else { return nil }
+        if let scalar = Unicode.Scalar(first) { return (scalar, start + 6) }
+        guard let second = codeUnit(text, at: start + 6) else { return nil }
+        let pair = String(decoding: [UInt16(first), UInt16(second)], as: UTF16.self)
+        guard pair.unicodeScalars.count == 1, let scalar = pair.unicodeScalars.first else {
+            return nil
+        }
+        return (scalar, start + 12)
+    }
+
+    private static func codeUnit(_ text: [UInt8], at start: Int) -> UInt32? {
+        guard start + 6 <= text.count, text[start] == UInt8(ascii: "\\"),
+            text[start + 1] == UInt8(ascii: "u")
+        else { return nil }
+        return UInt32(String(decoding: text[(start + 2)..<(start + 6)], as: UTF8.self), radix: 16)
+    }
 }

@@ -179,6 +179,13 @@ public struct WriteBatch: Sendable {
         refusals.append(refusal.cut)
     }
 
+    /// Keeps the attributes of refused values, because the rest of their point is not added.
+    ///
+    /// - Parameter start: The number of refusals before the first of them.
+    package mutating func keepAttributes(ofRefusalsFrom start: Int) {
+        for index in refusals.indices.dropFirst(start) { refusals[index].keepsAttributes = true }
+    }
+
     /// Declares a field, which need not have values. Its unit, note, question and options are
     /// stored with the experiment, which is created if it does not exist. The type applies from the
     /// first value on. A later declaration of the field replaces an earlier one. A field that

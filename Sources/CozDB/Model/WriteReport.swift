@@ -81,6 +81,9 @@ public struct Refusal: Hashable, Sendable {
     public var line: Int
     /// Byte position in the line, from 1; 0 if unknown.
     public var column: Int
+    /// Whether the commit keeps all tags of a value's key, because nothing else of its point is in
+    /// the batch. Not stored.
+    var keepsAttributes = false
 
     /// Creates a refusal.
     ///

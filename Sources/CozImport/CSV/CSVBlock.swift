@@ -104,14 +104,17 @@ package struct CSVBlock {
 
     /// Refuses a row.
     ///
-    /// - Parameter column: byte position in the line, from 1; 0 if no byte is to blame.
+    /// - Parameters:
+    ///   - column: byte position in the line, from 1; 0 if no byte is to blame.
+    ///   - participant: whose row it is, if another place than the row says so.
     package func refuse(
-        _ row: CSVRow, into batch: inout WriteBatch, column: Int = 0, reason: String
+        _ row: CSVRow, into batch: inout WriteBatch, column: Int = 0, reason: String,
+        participant: String? = nil
     ) {
-        batch.refuse(
-            Refusal(
-                subject: .line(bytes.copy(row.text.prefix(Refusal.lineSizeBytesMax))),
-                reason: reason, source: batch.source, line: row.line, column: column))
+        let refusal = Refusal(
+            subject: .line(bytes.copy(row.text.prefix(Refusal.lineSizeBytesMax))),
+            reason: reason, source: batch.source, line: row.line, column: column)
+        batch.refuse(participant.map { refusal.naming($0) } ?? refusal)
     }
 }
 

@@ -266,10 +266,18 @@ private struct InfluxJSONDecoder: ~Copyable {
         _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
     ) {
         let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
-        batch.refuse(
-            Refusal(
-                subject: .line(input.scanner.text.copy(input.keptStart..<end)), reason: reason,
-                source: batch.source, line: place.line, column: place.column))
+        refuse(input.scanner.text.copy(input.keptStart..<end), place, reason, &batch)
+    }
+
+    private func refuse(
+        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
+    ) {
+        let refusal = Refusal(
+            subject: .line(text), reason: reason, source: batch.source, line: place.line,
+            column: place.column)
+        let participant =
+            frames.contains(.series) ? rows.lookup.participant(of: tags, in: name) : nil
+        batch.refuse(participant.map { refusal.naming($0) } ?? refusal)
     }
 
     /// Refuses a value that stands in place of a row.
@@ -308,9 +316,6 @@ private struct InfluxJSONDecoder: ~Copyable {
             hasFailed = true
         }
         if hasFailed { reason += "; the rest of the file was not read" }
-        batch.refuse(
-            Refusal(
-                subject: .line(kept), reason: reason, source: batch.source, line: place.line,
-                column: place.column))
+        refuse(kept, place, reason, &batch)
     }
 }

@@ -47,7 +47,7 @@ struct ObjectRows {
     }
 
     private let options: ImportOptions
-    private let lookup: SchemaLookup
+    let lookup: SchemaLookup
     private let nulls: [[UInt8]]
     private let time: CellTime
     var columns: ObjectColumns

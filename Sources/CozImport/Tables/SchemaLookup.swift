@@ -60,6 +60,14 @@ struct SchemaLookup {
         return Array("id_participant".utf8)
     }
 
+    /// Returns the participant that tags of an experiment name; nil if there is none.
+    func participant(
+        of tags: [(name: String, value: String)], in experiment: [UInt8]
+    ) -> String? {
+        let tag = participantTag(of: experiment)
+        return tags.last { tag.elementsEqual(options.storedName(of: $0.name).utf8) }?.value
+    }
+
     /// Whether a column is a tag of the experiment's identity, so that every row needs a value.
     func needs(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))

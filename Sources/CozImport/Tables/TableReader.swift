@@ -118,7 +118,7 @@ private struct TableDecoder {
                     file: file.name)
             }
             if !session.hasTable { return false }
-            block.refuse(row, into: &batch, column: fault.column, reason: fault.reason)
+            refuse(row, of: block, into: &batch, column: fault.column, reason: fault.reason)
             return true
         }
         switch try session.take(row, of: block) {
@@ -134,9 +134,18 @@ private struct TableDecoder {
         case .refused(let reason, let cell):
             let name = cell.map { "column \(columnName($0)): " } ?? ""
             let column = cell.map { block.column(of: row.cells.lowerBound + $0, in: row) } ?? 0
-            block.refuse(row, into: &batch, column: column, reason: name + reason)
+            refuse(row, of: block, into: &batch, column: column, reason: name + reason)
             return true
         }
+    }
+
+    private func refuse(
+        _ row: CSVRow, of block: CSVBlock, into batch: inout WriteBatch, column: Int,
+        reason: String
+    ) {
+        block.refuse(
+            row, into: &batch, column: column, reason: reason,
+            participant: rows.participant(of: row, in: block))
     }
 
     private func columnName(_ index: Int) -> String { "\(index + 1)" }

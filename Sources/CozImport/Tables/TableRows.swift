@@ -173,6 +173,21 @@ struct TableRows {
         return .point
     }
 
+    /// Returns the participant that the table names for a row without a cell for it; nil if there
+    /// is none.
+    func participant(of row: CSVRow, in block: CSVBlock) -> String? {
+        let known = constantTags.last { $0.name == participantTag }
+        let column = layout.columns.lastIndex {
+            $0.name == participantTag && !$0.defaultValue.isEmpty
+        }
+        if let column,
+            column >= row.cells.count || block.cells[row.cells.lowerBound + column].isEmpty
+        {
+            return String(decoding: layout.columns[column].defaultValue, as: UTF8.self)
+        }
+        return known.map { String(decoding: $0.defaultValue, as: UTF8.self) }
+    }
+
     /// Returns a refusal if the row has the wrong number of cells or invalid UTF-8.
     private func checkCells(_ row: CSVRow, of block: CSVBlock) -> Outcome? {
         let expected = layout.columns.count

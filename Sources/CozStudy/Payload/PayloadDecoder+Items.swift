@@ -22,8 +22,11 @@ extension PayloadDecoder {
                 return
             }
             batch.abandonRow()
-            // Every value was refused on its own.
-            if batch.refusals.count > refusedBefore { return }
+            if batch.refusals.count > refusedBefore {
+                // Every value was refused on its own.
+                batch.keepAttributes(ofRefusalsFrom: refusedBefore)
+                return
+            }
             faults.append("no field has a value")
         }
         refuseItem(

@@ -169,6 +169,22 @@ struct PayloadReaderTests {
         #expect(kept.utf8.count == 1 << 20)
     }
 
+    @Test func `refused values of an item of which nothing is stored keep its attributes`() throws {
+        func item(_ second: Int, _ fields: String) -> String {
+            """
+            {"time":"2022-09-01T07:02:0\(second)Z","measurement":"dev",
+            "tags":{"id_participant":"p","id_device":"d"},"fields":\(fields)}
+
+            """
+        }
+        _ = try run(try file(item(1, #"{"a":[1]}"#) + item(2, #"{"a":[2],"b":1}"#)))
+        let keys = try StoredRow.refusals(database).map { refusal -> [String] in
+            guard case .value(_, let key, _, _, _, _) = refusal.subject else { return [] }
+            return key.tags.map(\.value)
+        }
+        #expect(keys == [["d", "p"], ["p"]])
+    }
+
     @Test func `names too long to store are refused, and the rest is stored`() throws {
         let long = String(repeating: "n", count: 70_000)
         let tagged = """

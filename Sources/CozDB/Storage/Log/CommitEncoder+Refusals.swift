@@ -75,6 +75,7 @@ extension CommitEncoder {
             let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
             return refuseLine(refusal, keeping: kept)
         }
+        if refusal.keepsAttributes { return refuseValue(refusal) }
         if refusedKey?.received != received || refusedKey?.experiment != experiment {
             let identity =
                 schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
