@@ -88,6 +88,12 @@ public struct ImportOptions: Sendable {
                 "table.delimiter is byte \(delimiter), a quote or a line break; expected another "
                     + "byte", remedy: .change([.delimiter]))
         }
+        let sizeMax = DatabaseOptions.nameSizeBytesMax
+        for (name, text) in [("participant", participant), ("participantTag", participantTag)] {
+            guard let text, text.utf8.count > sizeMax else { continue }
+            throw DatabaseError(
+                .usage, "\(name) has \(text.utf8.count) bytes; expected at most \(sizeMax)")
+        }
     }
 
     /// Returns the name under which a field or tag is stored.

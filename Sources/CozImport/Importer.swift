@@ -254,6 +254,7 @@ private struct Importer {
         _ batch: WriteBatch, _ pipeline: CommitPipeline
     ) throws(DatabaseError) {
         count(batch.appliedRenames)
+        if let mistake = batch.mistake { throw mistake }
         if !batch.isEmpty { try pipeline.submit(batch) }
     }
 

@@ -47,7 +47,10 @@ private struct InfluxJSONDecoder: ~Copyable {
     private var key = ""
     private var name: [UInt8] = []
     private var tags: [(name: String, value: String)] = []
+    private var columnNames: [[UInt8]] = []
+    /// The columns of the names, once the name and the tags of the series are known.
     private var columns: [Int] = []
+    private var hasValues = false
     /// The series' list of rows and what it is in.
     private var rowsNesting = JSONScanner.Nesting()
     private var hasFailed = false
@@ -102,7 +105,7 @@ private struct InfluxJSONDecoder: ~Copyable {
         case (.result, false, "series"): frames.append(.seriesList)
         case (.seriesList, true, _):
             frames.append(.series)
-            (name, tags, columns) = ([], [], [])
+            (name, tags, columnNames, columns, hasValues) = ([], [], [], [], false)
         case (.series, true, "tags"): try readTags(file)
         case (.series, false, "columns"): try readColumns(file)
         case (.series, false, "values"):
@@ -115,6 +118,9 @@ private struct InfluxJSONDecoder: ~Copyable {
     /// - Throws: `usage` if the last token begins a value of a kind that InfluxDB does not write
     ///   there, so that no data vanishes with it.
     private mutating func checkKind(_ token: JSONToken, _ file: InputFile) throws(DatabaseError) {
+        if frames.last == .series, hasValues, ["name", "tags", "columns"].contains(key) {
+            throw unexpected("found \"\(key)\" after \"values\"", file)
+        }
         let expected: JSONToken
         switch (frames.last, key) {
         case (.document, "results"), (.result, "series"), (.series, "columns"),
@@ -169,10 +175,9 @@ private struct InfluxJSONDecoder: ~Copyable {
             let token = try input.next(from: file)
             if token == .arrayEnd || token == .invalid { return }
             guard token == .string else { throw unexpected("a column is not a string", file) }
-            columns.append(
-                rows.columns.column(
-                    input.scanner, in: .flat, guess: Int.max, experiment: name.isEmpty ? nil : name)
-            )
+            var column: [UInt8] = []
+            input.scanner.appendContents(to: &column)
+            columnNames.append(column)
         }
     }
 
@@ -180,13 +185,18 @@ private struct InfluxJSONDecoder: ~Copyable {
     private mutating func beginRows(_ file: InputFile) throws(DatabaseError) {
         let line = input.place(of: input.scanner.start).line
         let title = String(decoding: name, as: UTF8.self)
-        guard !columns.isEmpty else {
+        guard !columnNames.isEmpty else {
             throw DatabaseError(
                 .usage,
                 "line \(line): series \"\(title)\" has \"values\" before \"columns\", expected "
                     + "InfluxDB's order: name, tags, columns, values",
                 file: file.name)
         }
+        guard !name.isEmpty else {
+            throw unexpected("found a series without a name", file)
+        }
+        hasValues = true
+        columns = columnNames.map { rows.columns.column($0, experiment: name) }
         guard columns.contains(where: { rows.columns.all[$0].role == .time }) else {
             throw DatabaseError(
                 .usage,
@@ -204,9 +214,6 @@ private struct InfluxJSONDecoder: ~Copyable {
                 file: file.name)
         }
         rowsNesting = input.scanner.nesting
-        guard !name.isEmpty else {
-            throw unexpected("found a series without a name", file)
-        }
         rows.series = ObjectRows.Series(experiment: name, tags: tags)
     }
 

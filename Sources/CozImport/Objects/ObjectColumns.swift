@@ -68,14 +68,31 @@ struct ObjectColumns {
         {
             return guess
         }
+        select(experiment)
+        key.removeAll(keepingCapacity: true)
+        key.append(place.rawValue)
+        scanner.appendContents(to: &key)
+        return column(place, experiment)
+    }
+
+    /// Returns the column of a table by its name.
+    mutating func column(_ name: [UInt8], experiment: [UInt8]) -> Int {
+        select(experiment)
+        key = [ObjectSection.flat.rawValue] + name
+        return column(.flat, experiment)
+    }
+
+    /// Makes `byKey` that of an experiment.
+    private mutating func select(_ experiment: [UInt8]?) {
         if experiment != self.experiment {
             otherKeys[self.experiment] = byKey
             byKey = otherKeys.removeValue(forKey: experiment) ?? [:]
             self.experiment = experiment
         }
-        key.removeAll(keepingCapacity: true)
-        key.append(place.rawValue)
-        scanner.appendContents(to: &key)
+    }
+
+    /// Returns the column of `key`.
+    private mutating func column(_ place: ObjectSection, _ experiment: [UInt8]?) -> Int {
         if let known = byKey[key] { return known }
         byKey[key] = all.count
         all.append(make(Array(key.dropFirst()), place, experiment))

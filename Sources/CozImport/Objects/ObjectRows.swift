@@ -128,11 +128,12 @@ struct ObjectRows {
             }
         }
         guard batch.hasOpenRow else { return .empty }
-        if let problem = secondParticipant(row, chosen) {
+        switch tagSet(row, chosen, &batch) {
+        case .success(let tagSet): batch.endRow(tagSet: tagSet, time: nanoseconds, line: line)
+        case .failure(let problem):
             batch.abandonRow()
-            return .refused(problem)
+            return .refused(problem.reason)
         }
-        batch.endRow(tagSet: tagSet(row, chosen, &batch), time: nanoseconds, line: line)
         return .point
     }
 
@@ -161,21 +162,13 @@ struct ObjectRows {
         }
     }
 
-    /// Returns an error if the participant's column is not the only key of the participant's tag.
-    private func secondParticipant(
-        _ row: borrowing ObjectRow, _ chosen: (time: Int?, experiment: Int?)
-    ) -> String? {
-        guard let asked = options.table.participantColumn else { return nil }
+    /// Returns why a row with these tags is refused, or nil.
+    private func problem(_ tags: [(name: String, value: String)]) -> String? {
+        guard let column = options.table.participantColumn else { return TagList.problem(tags) }
         let tag = lookup.participantTag(of: plans[current].name)
-        var count = 0
-        for (index, cell) in row.cells.enumerated()
-        where columns.all[cell.column].name == tag && role(cell, index, chosen) == .tag {
-            count += 1
-        }
-        guard count > 1 else { return nil }
-        let name = String(decoding: tag, as: UTF8.self)
-        return "found \"\(asked)\" and \"\(name)\", which both name the participant; skip one of "
-            + "them"
+        let count = tags.count { tag.elementsEqual($0.name.utf8) }
+        return TagList.secondParticipant(
+            options.participant == nil ? count : count - 1, column, tag) ?? TagList.problem(tags)
     }
 
     /// Returns the role of a cell in its row.
@@ -355,7 +348,7 @@ struct ObjectRows {
     private mutating func tagSet(
         _ row: borrowing ObjectRow, _ chosen: (time: Int?, experiment: Int?),
         _ batch: inout WriteBatch
-    ) -> WriteBatch.TagSetHandle {
+    ) -> Result<WriteBatch.TagSetHandle, TableProblem> {
         tagKey.removeAll(keepingCapacity: true)
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             for shift in [0, 8, 16, 24] {
@@ -368,7 +361,7 @@ struct ObjectRows {
             plans[current].series = seriesNumber
             plans[current].tagSets = [:]
         }
-        if let known = plans[current].tagSets[tagKey] { return known }
+        if let known = plans[current].tagSets[tagKey] { return .success(known) }
         var tags = series.tags
         if let participant = options.participant {
             let name = lookup.participantTag(of: plans[current].name)
@@ -383,8 +376,9 @@ struct ObjectRows {
                     String(decoding: row.texts.copy(cell.text), as: UTF8.self)
                 ))
         }
+        if let problem = problem(tags) { return .failure(TableProblem(problem)) }
         let handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
         plans[current].tagSets[tagKey] = handle
-        return handle
+        return .success(handle)
     }
 }

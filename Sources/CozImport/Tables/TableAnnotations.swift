@@ -86,6 +86,7 @@ struct TableAnnotations {
         } else {
             layout.columns = names.indices.map { column(names[$0], $0) }
             resolveRoles(&layout)
+            try header.markNamed(&layout)
         }
         for (index, cell) in defaults.enumerated()
         where index < layout.columns.count && !cell.isEmpty {

@@ -40,7 +40,7 @@ struct TableHeader {
         if isFlux { markFlux(&layout) }
         if kind == .influxShell { markShell(&layout) }
         try markNamed(&layout)
-        markTime(&layout, line: line)
+        markTime(&layout)
         markExperiment(&layout)
         markTags(&layout, isFlux: isFlux)
         for (index, column) in layout.columns.enumerated()
@@ -68,18 +68,20 @@ struct TableHeader {
         column = marked
     }
 
-    /// Sets the roles of columns that options name.
-    private func markNamed(_ layout: inout TableLayout) throws(DatabaseError) {
+    /// Sets the roles of columns that options name. An annotated file has many tables, so not each
+    /// has the columns to skip and the tags.
+    func markNamed(_ layout: inout TableLayout) throws(DatabaseError) {
         guard table.namesColumns else { return }
         let places = ColumnPlaces(layout)
-        for name in table.ignoredColumns {
-            for index in try indexes(of: name, .skippedColumns, layout, places) {
-                layout.columns[index].role = .ignored
-            }
-        }
-        for name in table.tagColumns {
-            for index in try indexes(of: name, .tagColumns, layout, places) {
-                layout.columns[index].role = .tag
+        for (names, setting, role) in [
+            (table.ignoredColumns, Remedy.Setting.skippedColumns, TableColumn.Role.ignored),
+            (table.tagColumns, .tagColumns, .tag),
+        ] {
+            for name in names {
+                let found =
+                    layout.isAnnotated
+                    ? places.indexes(of: name) : try indexes(of: name, setting, layout, places)
+                for index in found { layout.columns[index].role = role }
             }
         }
         if kind == .plain, options.hasOneFile {
@@ -99,7 +101,9 @@ struct TableHeader {
         if let name = table.timeColumn {
             // Look up the current names: the participant column has been renamed.
             let index = try indexes(of: name, .timeColumn, layout, ColumnPlaces(layout))[0]
+            TableHeader.keepTimesAsText(&layout)
             layout.columns[index].role = .time
+            layout.columns[index].type = nil
         }
     }
 
@@ -124,9 +128,20 @@ struct TableHeader {
             file: file, remedy: .change([setting]))
     }
 
-    private func markTime(_ layout: inout TableLayout, line: Int) {
-        let all = layout.columns + layout.constants
-        if all.contains(where: { $0.role == .time }) { return }
+    /// Makes the time columns that a table declares fields, but one.
+    static func keepTimesAsText(_ layout: inout TableLayout, except kept: Int? = nil) {
+        for index in layout.columns.indices
+        where index != kept && layout.columns[index].role == .time {
+            layout.columns[index].role = .field
+            layout.columns[index].type = .string
+        }
+    }
+
+    private func markTime(_ layout: inout TableLayout) {
+        if let first = layout.index(of: .time) {
+            return TableHeader.keepTimesAsText(&layout, except: first)
+        }
+        if layout.constants.contains(where: { $0.role == .time }) { return }
         for name in TableHeader.timeNames {
             for (index, column) in layout.columns.enumerated()
             where column.role == .field && column.type == nil && isEqual(column.name, name) {
@@ -223,6 +238,7 @@ struct TableHeader {
                     text: "\(problem.text). The columns are \(TableHeader.list(layout))",
                     remedy: problem.remedy))
         }
+        if let problem = doubledRole(layout) { try fail(problem) }
         // The columns so far by name, tags apart from fields.
         var tags: [[UInt8]: Int] = [:]
         var fieldNames: [[UInt8]: Int] = [:]
@@ -262,6 +278,22 @@ struct TableHeader {
     private struct Problem {
         var text: String
         var remedy: Remedy?
+    }
+
+    /// Returns an error if two columns have a role that only one can have; nil if there is none.
+    private func doubledRole(_ layout: TableLayout) -> Problem? {
+        for role in [TableColumn.Role.experiment, .fieldName, .fieldValue] {
+            let places = layout.columns.indices.filter { layout.columns[$0].role == role }
+            guard places.count > 1 else { continue }
+            let name =
+                role == .experiment
+                ? "experiment" : role == .fieldName ? "name of the field" : "value of the field"
+            return Problem(
+                text: "columns \(places[0] + 1) and \(places[1] + 1) are both the \(name); skip "
+                    + "one of them",
+                remedy: .change([.skippedColumns]))
+        }
+        return nil
     }
 
     /// Returns an error if no column has a role that points need; nil if all roles are filled.

@@ -49,6 +49,13 @@ private struct TableDecoder {
                     + "given; leave it out, or use the format csv if \"name\" is another column",
                 remedy: .change([.experiment, .format]))
         }
+        if kind == .influxShell, options.table.experimentColumn != nil {
+            throw DatabaseError(
+                .usage,
+                "influx-csv takes the experiment from the column \"name\", but an experiment "
+                    + "column was given; leave it out, or use the format csv",
+                remedy: .change([.experimentColumn, .format]))
+        }
         self.kind = kind
         self.options = options
         lookup = SchemaLookup(options)

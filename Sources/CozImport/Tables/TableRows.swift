@@ -474,7 +474,8 @@ struct TableRows {
 
     private struct TagProblem: Error {
         let reason: String
-        let cell: Int
+        /// Nil if no cell is to blame.
+        let cell: Int?
     }
 
     /// Returns the handle of the row's tag set.
@@ -506,13 +507,25 @@ struct TableRows {
             } catch {
                 return .failure(error)
             }
-            if let problem = missingTag(tags) { return .failure(problem) }
+            if let problem = problem(tags) { return .failure(problem) }
             handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
             plans[current].tagSets[tagKey] = handle
         }
         swap(&tagKey, &lastTagKey)
         lastTagSet = handle
         return .success(handle)
+    }
+
+    /// Returns why a row with these tags is refused, or nil.
+    private func problem(_ list: [(name: String, value: String)]) -> TagProblem? {
+        if let missing = missingTag(list) { return missing }
+        let column = options.table.participantColumn
+        let count = column == nil ? 0 : list.count { participantTag.elementsEqual($0.name.utf8) }
+        let reason =
+            TagList.secondParticipant(
+                options.participant == nil ? count : count - 1, column, participantTag)
+            ?? TagList.problem(list)
+        return reason.map { TagProblem(reason: $0, cell: nil) }
     }
 
     /// Returns an error for the first empty tag cell that the experiment's identity requires, or
@@ -552,7 +565,7 @@ struct TableRows {
             if value.isEmpty { continue }
             let text = String(decoding: value, as: UTF8.self)
             if column.role == .tagList {
-                guard let pairs = TableRows.pairs(text) else {
+                guard let pairs = TagList.pairs(text) else {
                     throw TagProblem(
                         reason:
                             "found the tags \"\(text)\", expected name=value and commas between "
@@ -564,27 +577,5 @@ struct TableRows {
             }
         }
         return list
-    }
-
-    /// Parses `host=a,region=b`. A part without `=` belongs to the value before it; nil if there is
-    /// no value before it.
-    private static func pairs(_ text: String) -> [(name: String, value: String)]? {
-        var pairs: [(name: String, value: String)] = []
-        for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-        {
-            let copy = String(decoding: piece, as: UTF8.self)
-            if let equals = piece.firstIndex(of: UInt8(ascii: "=")), equals > piece.startIndex {
-                pairs.append(
-                    (
-                        String(decoding: piece[..<equals], as: UTF8.self),
-                        String(decoding: piece[piece.index(after: equals)...], as: UTF8.self)
-                    ))
-            } else if !pairs.isEmpty {
-                pairs[pairs.count - 1].value += "," + copy
-            } else {
-                return nil
-            }
-        }
-        return pairs
     }
 }

@@ -1,18 +1,22 @@
 // Reads rows of many series or columns by time in bounded memory. A merge would need a batch of
-// every column of every series at once. Instead, time is split into windows whose rows fit in
+// every column of every series at once. Instead, time is split into windows whose values fit in
 // memory. The rows of a window are read series by series and then sorted. Batches that extend into
 // several windows are decoded for each.
 
 struct WindowedRows {
     /// The number of columns over all series from which a merge takes more memory than a window.
     private static let columnCountMin = 2048
-    /// The maximum number of values in a window: about 72 MB.
-    private static let cellCountMax = 8_000_000
-    private static let batchRows = 4096
+    /// The maximum memory of a window.
+    private static let sizeBytesMax = 72 << 20
+    /// The number of rows of the first window, unless more are wanted at once.
+    private static let rowCountMin = 4096
 
     private let plan: SelectPlan
     private let inputs: [InputSeries]
     private let context: ExecutionContext
+    private let sizeBytesMax: Int
+    /// The maximum number of rows of the first window, and of any.
+    private let firstRowCountMax: Int
     private let rowCountMax: Int
 
     /// Creates a reader; nil if a merge is better or a series is not stored.
@@ -28,10 +32,10 @@ struct WindowedRows {
         self.plan = plan
         self.inputs = inputs
         self.context = context
-        // Reserve memory for a window, its batch and derived columns.
-        let cellCountMax = min(WindowedRows.cellCountMax, context.memory.sizeBytesMax / 36)
-        let most = cellCountMax / (plan.references.count + 1)
-        rowCountMax = max(1, min(most, max(WindowedRows.batchRows, rowsWanted)))
+        // The rest of the memory is for batches and derived columns.
+        sizeBytesMax = min(WindowedRows.sizeBytesMax, context.memory.sizeBytesMax / 4)
+        rowCountMax = max(1, sizeBytesMax / (2 * WindowCells.rowSizeBytes))
+        firstRowCountMax = min(rowCountMax, max(WindowedRows.rowCountMin, rowsWanted))
     }
 
     /// - Parameter body: receives rows; returns false to stop.
@@ -40,19 +44,34 @@ struct WindowedRows {
     ) throws(DatabaseError) {
         var rest = extent
         var width = Int64(clamping: UInt64(bitPattern: rest.upper &- rest.lower))
+        var most = firstRowCountMax
         while !rest.isEmpty {
             var window = self.window(rest, width)
             var count = try rowCount(window)
-            while count > rowCountMax, width > 1 {
-                let share = 0.8 * Double(rowCountMax) / Double(count)
+            while count > most, width > 1 {
+                let share = 0.8 * Double(most) / Double(count)
                 width = max(1, Int64(Double(width) * share))
                 window = self.window(rest, width)
                 count = try rowCount(window)
             }
-            if count > 0, try !read(window, count, body) { return }
+            if count > 0 {
+                let share = MemoryReservation(context.memory)
+                // A window of one row or one time cannot be smaller.
+                let sizeMax = count == 1 || width == 1 ? Int.max : sizeBytesMax
+                let cells = try read(window, sizeMax, share)
+                if cells.sizeBytes > sizeMax {
+                    // The rows read so far show how many would fit.
+                    let fitting = Double(sizeMax) / Double(cells.sizeBytes)
+                    most = max(1, Int(0.8 * fitting * Double(min(cells.rowCount, count - 1))))
+                    continue
+                }
+                guard try cells.forEachPiece(context, body) else { return }
+                withExtendedLifetime(share) {}
+                if cells.sizeBytes < sizeBytesMax / 2 { most = min(2 * most, rowCountMax) }
+            }
             if plan.isAscending { rest.lower = window.upper } else { rest.upper = window.lower }
             // The window may grow by as much as this one was below the limit.
-            let growth = count == 0 ? 4 : min(4, 0.9 * Double(rowCountMax) / Double(count))
+            let growth = count == 0 ? 4 : min(4, 0.9 * Double(most) / Double(count))
             let grown = Double(width) * max(1, growth)
             width = grown < 9e18 ? Int64(grown) : .max
         }
@@ -91,13 +110,11 @@ struct WindowedRows {
         return count
     }
 
+    /// Reads the rows of a window, until they take more memory than a limit.
     private func read(
-        _ window: TimeRange, _ rowCount: Int,
-        _ body: (_ times: [Int64], _ references: RowColumns) throws(DatabaseError) -> Bool
-    ) throws(DatabaseError) -> Bool {
-        let share = MemoryReservation(context.memory)
-        var times: [Int64] = []
-        var builders = plan.references.map { VectorBuilder(type: $0.type) }
+        _ window: TimeRange, _ sizeBytesMax: Int, _ share: MemoryReservation
+    ) throws(DatabaseError) -> WindowCells {
+        var cells = WindowCells(plan)
         // In descending order, the last series comes first among rows with equal times.
         for input in plan.isAscending ? inputs : inputs.reversed() {
             guard case .stored(let view, let series) = input.origin,
@@ -108,28 +125,11 @@ struct WindowedRows {
                 context: context)
             var batch = RowBatch()
             while try reader.next(into: &batch) {
-                for (index, vector) in batch.references.present {
-                    let before = builders[index].sizeBytes
-                    if before == 0 { builders[index].reserve(rowCount) }
-                    builders[index].appendNulls(upTo: times.count)
-                    builders[index].append(vector)
-                    try share.grow(builders[index].sizeBytes - before)
-                }
-                times.append(contentsOf: batch.times)
+                cells.add(batch)
+                if cells.sizeBytes > sizeBytesMax { return cells }
+                try share.resize(to: cells.sizeBytes)
             }
         }
-        var references = RowColumns(count: times.count)
-        for index in builders.indices where builders[index].sizeBytes > 0 {
-            let missing = times.count - builders[index].count
-            try share.grow(missing * VectorBuilder.rowSizeBytes)
-            builders[index].appendNulls(upTo: times.count)
-            references[index] = builders[index].finished()
-        }
-        let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
-        for start in stride(from: 0, to: order.count, by: WindowedRows.batchRows) {
-            let rows = Array(order[start..<min(start + WindowedRows.batchRows, order.count)])
-            guard try body(rows.map { times[$0] }, references.filtered(rows)) else { return false }
-        }
-        return true
+        return cells
     }
 }

@@ -1,0 +1,55 @@
+// The tags of a row, as importers of tables and objects collect them.
+
+internal import CozDB
+
+enum TagList {
+    /// Returns the first tag that cannot be stored, as a message; nil if all can.
+    static func problem(_ tags: [(name: String, value: String)]) -> String? {
+        let sizeMax = DatabaseOptions.nameSizeBytesMax
+        for (name, value) in tags {
+            guard (1...sizeMax).contains(name.utf8.count) else {
+                return "the name of a tag has \(name.utf8.count) bytes, expected 1 to \(sizeMax)"
+            }
+            if value.utf8.count > sizeMax {
+                return "the value of the tag \"\(name.prefix(60))\" has \(value.utf8.count) bytes, "
+                    + "expected at most \(sizeMax)"
+            }
+        }
+        return nil
+    }
+
+    /// Returns an error if the column that an option names and another place both name the
+    /// participant.
+    ///
+    /// - Parameter column: the column that the option names; nil if there is none.
+    static func secondParticipant(
+        _ count: Int, _ column: String?, _ tag: [UInt8]
+    ) -> String? {
+        guard let column, count > 1 else { return nil }
+        let name = String(decoding: tag, as: UTF8.self)
+        return "found \"\(column)\" and \"\(name)\", which both name the participant; skip one of "
+            + "them"
+    }
+
+    /// Parses `host=a,region=b`. A part without `=` belongs to the value before it; nil if there is
+    /// no value before it.
+    static func pairs(_ text: String) -> [(name: String, value: String)]? {
+        var pairs: [(name: String, value: String)] = []
+        for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        {
+            let copy = String(decoding: piece, as: UTF8.self)
+            if let equals = piece.firstIndex(of: UInt8(ascii: "=")), equals > piece.startIndex {
+                pairs.append(
+                    (
+                        String(decoding: piece[..<equals], as: UTF8.self),
+                        String(decoding: piece[piece.index(after: equals)...], as: UTF8.self)
+                    ))
+            } else if !pairs.isEmpty {
+                pairs[pairs.count - 1].value += "," + copy
+            } else {
+                return nil
+            }
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,188 @@
+// What the columns of a table or the keys of an object become, where formats could differ.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
+
+@Suite struct ColumnRuleTests {
+    private let files = TemporaryFiles()
+    private static let long = String(repeating: "v", count: 70_000)
+
+    private func read(
+        _ text: String, _ format: InputFormat, _ change: (inout ImportOptions) -> Void = { _ in }
+    ) throws -> (lines: [String], refusals: [String]) {
+        var options = ImportOptions()
+        options.format = format
+        options.settings.identity = .allTags
+        change(&options)
+        let recorder = Recorder()
+        _ = try recorder.run([files.write("a", text)], options)
+        return (recorder.points.map(\.text), recorder.refusals.map(\.reason))
+    }
+
+    private func failure(
+        _ text: String, _ format: InputFormat, _ change: (inout ImportOptions) -> Void = { _ in }
+    ) -> String {
+        do {
+            return "nothing was thrown: \(try read(text, format, change).lines)"
+        } catch {
+            return (error as? DatabaseError)?.message ?? "\(error)"
+        }
+    }
+
+    // MARK: Tags that cannot be stored
+
+    private static let badTags: [String: (format: InputFormat, text: String)] = [
+        "empty name": (
+            .ndjson, #"{"measurement":"m","time":1,"tags":{"":"v"},"fields":{"x":1}}"#
+        ),
+        "long value": (
+            .ndjson, #"{"measurement":"m","time":1,"tags":{"t":"\#(long)"},"fields":{"x":1}}"#
+        ),
+        "long name": (
+            .ndjson, #"{"measurement":"m","time":1,"tags":{"\#(long)":"v"},"fields":{"x":1}}"#
+        ),
+        "empty name of a series": (
+            .influxJSON,
+            """
+            {"results":[{"series":[{"name":"m","tags":{"":"a"},"columns":["time","x"],
+            "values":[[1,1]]}]}]}
+            """
+        ),
+        "empty name of a constant": (
+            .annotatedCSV,
+            "#constant,tag,,7\n#datatype measurement,dateTime:number,long\n,,x\nm,1,1\n"
+        ),
+        "long default": (
+            .annotatedCSV,
+            """
+            #datatype measurement,tag,dateTime:number,long
+            #default ,\(long),,
+            ,t,,x
+            m,,1,1
+
+            """
+        ),
+    ]
+
+    @Test(arguments: badTags.keys.sorted())
+    func `a row with a tag that cannot be stored is refused`(name: String) throws {
+        let (format, text) = try #require(ColumnRuleTests.badTags[name])
+        for batchRows in [1, 100] {
+            let found = try read(text, format) { $0.batchRows = batchRows }
+            #expect(found.lines.isEmpty)
+            #expect(found.refusals.count == 1)
+            #expect(found.refusals.first?.contains("expected") == true)
+        }
+    }
+
+    @Test func `a participant that cannot be stored is an error of the options`() {
+        let message = failure("m x=1 1\n", .lineProtocol) { $0.participant = ColumnRuleTests.long }
+        #expect(message == "participant has 70000 bytes; expected at most 65535")
+    }
+
+    // MARK: The order of the members of a series
+
+    @Test func `the members of a series may have any order, if the values are last`() throws {
+        let members = [
+            #""name":"m""#, #""tags":{"host":"a"}"#, #""columns":["time","measurement","x"]"#,
+        ]
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]] {
+            let head = order.map { members[$0] }.joined(separator: ",")
+            let found = try read(
+                #"{"results":[{"series":[{\#(head),"values":[[1,"other",2]]}]}]}"#, .influxJSON)
+            #expect(found.lines == ["m,host=a measurement=\"other\",x=2 1"], "\(head)")
+        }
+    }
+
+    @Test(arguments: [#""tags":{"host":"a"}"#, #""name":"n""#, #""columns":["time","y"]"#])
+    func `members of a series after its values are an error`(member: String) {
+        let text = """
+            {"results":[{"series":[{"name":"m","columns":["time","x"],"values":[[1,2]],\(member)}]}]}
+            """
+        let name = member.dropFirst().prefix { $0 != "\"" }
+        #expect(failure(text, .influxJSON).contains("found \"\(name)\" after \"values\""))
+    }
+
+    // MARK: Options of annotated tables
+
+    private static let annotated = """
+        #datatype measurement,tag,tag,dateTime:RFC3339,double,string
+        m,id_participant,user,time,x,note
+        dev,p1,u1,1970-01-01T00:00:00.000000001Z,1,secret
+
+        #datatype measurement,tag,dateTime:RFC3339,double
+        m,user,time,x
+        other,u2,1970-01-01T00:00:00.000000002Z,2
+
+        """
+
+    @Test func `options that name columns apply to annotated tables`() throws {
+        let text = ColumnRuleTests.annotated
+        #expect(
+            try read(text, .annotatedCSV) { $0.table.ignoredColumns = ["note", "absent"] }.lines
+                == ["dev,id_participant=p1,user=u1 x=1 1", "other,user=u2 x=2 2"])
+        #expect(
+            try read(text, .annotatedCSV) { $0.table.tagColumns = ["note"] }.lines
+                == ["dev,id_participant=p1,note=secret,user=u1 x=1 1", "other,user=u2 x=2 2"])
+        #expect(
+            try read(text, .annotatedCSV) {
+                $0.table.participantColumn = "user"
+                $0.table.ignoredColumns = ["id_participant"]
+            }.lines
+                == [
+                    "dev,id_participant=u1 note=\"secret\",x=1 1", "other,id_participant=u2 x=2 2",
+                ])
+        for (change, found) in [
+            ({ $0.table.timeColumn = "absent" }, "found no column \"absent\""),
+            ({ $0.table.participantColumn = "absent" }, "found no column \"absent\""),
+            ({ $0.table.participantColumn = "user" }, "have the same name \"id_participant\""),
+            ({ $0.table.experimentColumn = "note" }, "columns 1 and 6 are both the experiment"),
+        ] as [((inout ImportOptions) -> Void, String)] {
+            #expect(failure(text, .annotatedCSV, change).contains(found))
+        }
+    }
+
+    // MARK: Two columns of one role
+
+    @Test func `a row that names two participants is refused`() throws {
+        let json = """
+            {"results":[{"series":[{"name":"m","tags":{"id_participant":"p1"},
+            "columns":["time","user","x"],"values":[[1,"p2",1],[2,null,2]]}]}]}
+            """
+        let table = "name,tags,time,user,x\nm,id_participant=p1,1,p2,1\nm,id_participant=p1,2,,2\n"
+        for (format, text) in [(InputFormat.influxJSON, json), (.influxCSV, table)] {
+            let found = try read(text, format) { $0.table.participantColumn = "user" }
+            #expect(found.lines == ["m,id_participant=p1 x=2 2"])
+            #expect(found.refusals.count == 1)
+            #expect(found.refusals.first?.contains("both name the participant") == true)
+        }
+    }
+
+    @Test func `a second time column is kept as text`() throws {
+        let text = "a|dateTime,b|dateTime,x\n1970-01-01T00:00:00.000000001Z,2024-01-01,1\n"
+        #expect(
+            try read(text, .csv) { $0.experiment = "m" }.lines == ["m b=\"2024-01-01\",x=1 1"])
+        #expect(
+            try read(text, .csv) {
+                $0.experiment = "m"
+                $0.table.timeColumn = "b"
+            }.lines == ["m a=\"1970-01-01T00:00:00.000000001Z\",x=1 1704067200000000000"])
+    }
+
+    @Test func `two experiment columns are an error`() {
+        let text = """
+            #datatype measurement,measurement,dateTime:number,double
+            a,b,time,x
+            A,B,1,1
+
+            """
+        #expect(failure(text, .annotatedCSV).contains("columns 1 and 2 are both the experiment"))
+        let shell = "name,time,host,x\nm,1,h,1\n"
+        #expect(
+            failure(shell, .influxCSV) { $0.table.experimentColumn = "host" }
+                .contains("an experiment column was given"))
+    }
+}
