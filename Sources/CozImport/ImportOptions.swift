@@ -96,6 +96,21 @@ public struct ImportOptions: Sendable {
         }
     }
 
+    /// The tags that name participants, for experiments of the database whose tag is not
+    /// `id_participant`. Empty if an option names the tag.
+    package var participantTags: [[UInt8]: String] {
+        if participantTag != nil { return [:] }
+        if case .participant = settings.identity { return [:] }
+        var tags: [[UInt8]: String] = [:]
+        for schema in schemas {
+            guard case .participant(let tag) = schema.identity, tag != "id_participant" else {
+                continue
+            }
+            tags[Array(schema.name.utf8)] = tag
+        }
+        return tags
+    }
+
     /// Returns the name under which a field or tag is stored.
     package func storedName(of name: String) -> String {
         // Strings are equal if they differ in Unicode normalization only, so compare bytes too.

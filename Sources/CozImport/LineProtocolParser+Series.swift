@@ -132,7 +132,7 @@ extension LineProtocolParser {
 
     /// Adds the default participant, sorts the tags, and returns an error if names are invalid.
     private mutating func reasonAgainstNames(_ measurement: Range<Int>) -> String? {
-        addParticipant()
+        addParticipant(measurement)
         let isSorted = tags.indices.dropFirst().allSatisfy {
             compare(tags[$0 - 1].name, tags[$0].name) <= 0
         }
@@ -166,9 +166,12 @@ extension LineProtocolParser {
         return left.count - right.count
     }
 
-    private mutating func addParticipant() {
+    private mutating func addParticipant(_ measurement: Range<Int>) {
         guard let participant = options.participant, !participant.isEmpty else { return }
-        let name = options.participantTag.utf8
+        let own =
+            options.participantTags.isEmpty
+            ? nil : options.participantTags[Array(scratch[measurement])]
+        let name = (own ?? options.participantTag).utf8
         let bytes = scratch
         if tags.contains(where: { bytes[$0.name].elementsEqual(name) }) { return }
         let start = scratch.count

@@ -28,6 +28,8 @@ public struct LineProtocolParser: ~Copyable {
         public var cutsNow = true
         /// The tag added to lines that lack it, if `participant` is set.
         public var participantTag = "id_participant"
+        /// The tags of experiments that have another one.
+        package var participantTags: [[UInt8]: String] = [:]
         /// The participant of lines without that tag; nil: such lines stay as they are.
         public var participant: String?
         /// The database of the export to take; nil: the only one.

@@ -37,6 +37,7 @@ struct LineProtocolReader: PointReader {
         } else if case .participant(let tag) = options.settings.identity {
             lines.participantTag = tag
         }
+        lines.participantTags = options.participantTags
         lines.database = options.database
         lines.policy = options.policy
         parser = ParserBox(lines)

@@ -14,6 +14,9 @@ struct FormatSink: QueryResultSink {
     private var isTime: [Bool] = []
     /// The columns of the current series.
     private var seriesColumns: [ResultColumn] = []
+    /// The experiment whose identity was checked last in the statement; nil if none was. All series
+    /// of a statement have the same tags.
+    private var checkedName: String?
     private(set) var statements = 0
     /// The error of the first failed statement, which decides the exit status.
     private(set) var firstError: DatabaseError?
@@ -36,6 +39,7 @@ struct FormatSink: QueryResultSink {
     mutating func beginStatement(_ index: Int) throws(DatabaseError) {
         statements += 1
         firstName = nil
+        checkedName = nil
         format.beginStatement(index)
     }
 
@@ -56,8 +60,10 @@ struct FormatSink: QueryResultSink {
             header.columns = series.columns.map { FormatSink.column($0) }
             seriesColumns = series.columns
             isTime = series.columns.map(\.isTime)
+            checkedName = nil
         }
-        if needsIdentity {
+        if needsIdentity, checkedName?.utf8.elementsEqual(series.name.utf8) != true {
+            checkedName = series.name
             try checkIdentity(schemas.first { $0.name.utf8.elementsEqual(series.name.utf8) })
         }
         if let zone = series.zone {

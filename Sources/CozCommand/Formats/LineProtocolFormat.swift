@@ -6,7 +6,9 @@ internal import CozStudy
 final class LineProtocolFormat: ResultWriter {
     private let output: OutputWriter
     private var header = ResultHeader()
-    /// Tags of the series, which take precedence over columns of the same name.
+    /// Tags of the series, which take precedence over columns of the same name. Those without a
+    /// value are left out: of thousands, most.
+    private var tags: [(name: String, value: String)] = []
     private var tagNames: Set<[UInt8]> = []
     private var line: [UInt8] = []
     private var fields: [UInt8] = []
@@ -21,7 +23,8 @@ final class LineProtocolFormat: ResultWriter {
 
     func beginSeries(_ header: ResultHeader) {
         self.header = header
-        tagNames = Set(header.tags.map { Array($0.name.utf8) })
+        tags = header.tags.filter { !$0.value.isEmpty }
+        tagNames = Set(tags.map { Array($0.name.utf8) })
     }
 
     func row(_ cells: [ResultCell]) { row(cells.enumerated().map { ($0, $1) }) }
@@ -42,7 +45,7 @@ final class LineProtocolFormat: ResultWriter {
     ///
     /// - Parameter cells: by column, without columns that have no value: of thousands, most.
     private func row(_ cells: [(column: Int, cell: ResultCell)]) {
-        var tags = header.tags
+        var tags = tags
         var time: Int64?
         fields.removeAll(keepingCapacity: true)
         for (index, cell) in cells {

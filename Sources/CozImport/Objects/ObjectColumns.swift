@@ -26,6 +26,8 @@ struct ObjectColumn {
     var rank = 0
     /// The role if another key is the time or the experiment.
     var otherRole = Role.field
+    /// Whether an option makes the column the participant, whose tag the experiment decides.
+    var isParticipant = false
     /// Whether the column is a tag in the experiments that have it as one, although it is a field.
     var mayBeTag = false
     /// The type that the options request.
@@ -114,6 +116,7 @@ struct ObjectColumns {
         if isNamed(table.participantColumn) {
             column.role = .tag
             column.name = participantTag
+            column.isParticipant = true
             return column
         }
         let isTag =

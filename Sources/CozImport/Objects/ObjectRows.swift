@@ -63,6 +63,8 @@ struct ObjectRows {
     /// Indexed by column.
     private var lastFields: [LastField] = []
     private var current = -1
+    /// Whether the current plan is that of rows that do not name their experiment.
+    private var isDefault = false
     private var tagKey: [UInt8] = []
     /// The types of fields that are new in this import.
     private var found: [[UInt8]: FieldType] = [:]
@@ -121,20 +123,24 @@ struct ObjectRows {
         if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
         findTagColumns()
         let chosen = (timeCell, experimentCell)
+        // A refused row must not decide the type of a new field.
+        var hasFields = false
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .field {
-            if let problem = append(cell, row.texts, &batch) {
-                batch.abandonRow()
-                return .refused(problem)
-            }
+            if isNull(cell, row.texts) { continue }
+            if let problem = problem(cell) { return .refused(problem) }
+            hasFields = true
         }
-        guard batch.hasOpenRow else { return .empty }
+        guard hasFields else { return .empty }
         switch tagSet(row, chosen, &batch) {
-        case .success(let tagSet): batch.endRow(tagSet: tagSet, time: nanoseconds, line: line)
-        case .failure(let problem):
-            batch.abandonRow()
-            return .refused(problem.reason)
+        case .failure(let problem): return .refused(problem.reason)
+        case .success(let tagSet):
+            for (index, cell) in row.cells.enumerated()
+            where role(cell, index, chosen) == .field && !isNull(cell, row.texts) {
+                append(cell, row.texts, &batch)
+            }
+            batch.endRow(tagSet: tagSet, time: nanoseconds, line: line)
+            return .point
         }
-        return .point
     }
 
     /// Returns the cell of the best column for a role; the last one if the key is duplicated.
@@ -191,9 +197,7 @@ struct ObjectRows {
     private mutating func select(
         _ cell: Int?, _ row: borrowing ObjectRow, _ batch: inout WriteBatch
     ) -> String? {
-        if current >= 0, cell == nil, series.experiment != nil || options.experiment != nil {
-            return nil
-        }
+        if current >= 0, cell == nil, isDefault { return nil }
         var name = series.experiment ?? Array((options.experiment ?? "").utf8)
         if let cell { name = row.texts.copy(row.cells[cell].text) }
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
@@ -203,6 +207,7 @@ struct ObjectRows {
                 : "the name of the experiment has \(name.count) bytes, expected at most "
                     + "\(DatabaseOptions.nameSizeBytesMax)"
         }
+        isDefault = cell == nil
         if current >= 0, plans[current].name == name { return nil }
         if let known = planOfName[name] {
             current = known
@@ -221,15 +226,11 @@ struct ObjectRows {
 
     // MARK: Fields
 
-    private mutating func append(
-        _ cell: ObjectCell, _ texts: PaddedBytes, _ batch: inout WriteBatch
-    ) -> String? {
-        if cell.kind == .string {
-            if isNull(cell, texts) { return nil }
-            guard cell.text.count <= TableRows.stringSizeBytesMax else {
-                return "a string of \(cell.text.count) bytes, expected at most "
-                    + "\(TableRows.stringSizeBytesMax)"
-            }
+    /// Returns why a row with this field is refused; nil if it is not.
+    private func problem(_ cell: ObjectCell) -> String? {
+        if cell.kind == .string, cell.text.count > TableRows.stringSizeBytesMax {
+            return "a string of \(cell.text.count) bytes, expected at most "
+                + "\(TableRows.stringSizeBytesMax)"
         }
         let column = columns.all[cell.column]
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(column.name.count) else {
@@ -239,6 +240,13 @@ struct ObjectRows {
         if column.name.elementsEqual("time".utf8) {
             return "a field is named \"time\", which is reserved; rename it"
         }
+        return nil
+    }
+
+    private mutating func append(
+        _ cell: ObjectCell, _ texts: PaddedBytes, _ batch: inout WriteBatch
+    ) {
+        let column = columns.all[cell.column]
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)
         if let locked = field.type, locked != type,
@@ -260,7 +268,6 @@ struct ObjectRows {
         let stored =
             type == .string ? texts.withSpan(cell.text) { batch.string($0).bits } : bits
         batch.append(column: handle, bits: stored)
-        return nil
     }
 
     /// Returns the field of a column in the current experiment; infers its type once.
@@ -370,9 +377,13 @@ struct ObjectRows {
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             // An empty tag counts as no tag and replaces nothing.
             if cell.text.isEmpty || isNull(cell, row.texts) { continue }
+            let column = columns.all[cell.column]
+            let name =
+                column.isParticipant
+                ? lookup.participantTag(of: plans[current].name) : column.name
             tags.append(
                 (
-                    String(decoding: columns.all[cell.column].name, as: UTF8.self),
+                    String(decoding: name, as: UTF8.self),
                     String(decoding: row.texts.copy(cell.text), as: UTF8.self)
                 ))
         }

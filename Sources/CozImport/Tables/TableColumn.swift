@@ -38,6 +38,8 @@ struct TableColumn {
     /// The name of the tag or field, in UTF-8.
     var name: [UInt8]
     var role = Role.field
+    /// Whether an option makes the column the participant, whose tag the experiment decides.
+    var isParticipant = false
     /// Whether the column is a tag in the experiments that have it as one, although it is a field.
     var mayBeTag = false
     /// The type of a field; nil: the type in the database, else inferred from the values.

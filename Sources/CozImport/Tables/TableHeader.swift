@@ -97,6 +97,7 @@ struct TableHeader {
             let index = try indexes(of: name, .participantColumn, layout, places)[0]
             layout.columns[index].role = .tag
             layout.columns[index].name = participantTag
+            layout.columns[index].isParticipant = true
         }
         if let name = table.timeColumn {
             // Look up the current names: the participant column has been renamed.

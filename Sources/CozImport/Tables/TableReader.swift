@@ -60,8 +60,7 @@ private struct TableDecoder {
         self.options = options
         lookup = SchemaLookup(options)
         session = TableRowClassifier(kind, options, lookup, file: "")
-        let header = TableHeader(kind: kind, options: options, lookup: lookup, file: "")
-        rows = TableRows(options, lookup: lookup, participantTag: header.participantTag)
+        rows = TableRows(options, lookup: lookup)
     }
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {

@@ -16,6 +16,8 @@ struct TableRows {
     private struct Plan {
         var name: [UInt8]
         var handle: WriteBatch.ExperimentHandle
+        /// The tag that names participants.
+        var participantTag: [UInt8]
         /// The type of each column of the layout; nil if it is unknown before the first value.
         var types: [FieldType?]
         /// The handle of each column for that type; nil before its first use.
@@ -31,7 +33,8 @@ struct TableRows {
     private let options: ImportOptions
     private let lookup: SchemaLookup
     private let nulls: [[UInt8]]
-    private let participantTag: [UInt8]
+    /// The tag that names participants in rows without an experiment of their own.
+    private var participantTag: [UInt8] = []
     private var layout = TableLayout()
     private var inferredTypes: [FieldType?] = []
     /// The columns that are fields and tags of the current experiment.
@@ -59,10 +62,9 @@ struct TableRows {
     private var lastTagKey: [UInt8] = []
     private var lastTagSet = WriteBatch.TagSetHandle.none
 
-    init(_ options: ImportOptions, lookup: SchemaLookup, participantTag: [UInt8]) {
+    init(_ options: ImportOptions, lookup: SchemaLookup) {
         self.options = options
         self.lookup = lookup
-        self.participantTag = participantTag
         nulls = options.table.nulls.map { Array($0.utf8) }
     }
 
@@ -88,6 +90,7 @@ struct TableRows {
         constantExperiment =
             layout.constants.last { $0.role == .experiment }?.defaultValue
             ?? Array((options.experiment ?? "").utf8)
+        participantTag = lookup.participantTag(of: constantExperiment)
         constantSizeBytes = (layout.constants + columns).reduce(0) { size, column in
             column.defaultValue.isEmpty
                 ? size : size + column.name.count + column.defaultValue.count
@@ -281,7 +284,8 @@ struct TableRows {
         }
         plans.append(
             Plan(
-                name: name, handle: batch.experiment(name.span), types: types,
+                name: name, handle: batch.experiment(name.span),
+                participantTag: lookup.participantTag(of: name), types: types,
                 handles: Array(repeating: nil, count: columns.count), fields: fields, tags: tags))
     }
 
@@ -520,10 +524,10 @@ struct TableRows {
     private func problem(_ list: [(name: String, value: String)]) -> TagProblem? {
         if let missing = missingTag(list) { return missing }
         let column = options.table.participantColumn
-        let count = column == nil ? 0 : list.count { participantTag.elementsEqual($0.name.utf8) }
+        let tag = plans[current].participantTag
+        let count = column == nil ? 0 : list.count { tag.elementsEqual($0.name.utf8) }
         let reason =
-            TagList.secondParticipant(
-                options.participant == nil ? count : count - 1, column, participantTag)
+            TagList.secondParticipant(options.participant == nil ? count : count - 1, column, tag)
             ?? TagList.problem(list)
         return reason.map { TagProblem(reason: $0, cell: nil) }
     }
@@ -533,12 +537,12 @@ struct TableRows {
     private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
         let missing = tags.first { index in
             let column = layout.columns[index]
-            return column.role != .tagList && lookup.needs(column.name, in: plans[current].name)
-                && !list.contains { $0.name.utf8.elementsEqual(column.name) }
+            let name = tagName(column)
+            return column.role != .tagList && lookup.needs(name, in: plans[current].name)
+                && !list.contains { $0.name.utf8.elementsEqual(name) }
         }
         guard let missing else { return nil }
-        let name = layout.columns[missing].name
-        let isParticipant = name == participantTag
+        let isParticipant = tagName(layout.columns[missing]) == plans[current].participantTag
         // Use the file's name for the participant column; its name in the layout is the tag.
         let title = isParticipant ? options.table.participantColumn : nil
         let expected = isParticipant ? "the participant" : "a tag of the experiment's identity"
@@ -547,12 +551,18 @@ struct TableRows {
             cell: missing)
     }
 
+    /// The name of a column's tag in the current experiment.
+    private func tagName(_ column: TableColumn) -> [UInt8] {
+        column.isParticipant ? plans[current].participantTag : column.name
+    }
+
     private func tagList(
         _ cells: Int, _ block: CSVBlock
     ) throws(TagProblem) -> [(name: String, value: String)] {
         var list: [(name: String, value: String)] = []
         if let participant = options.participant {
-            list.append((String(decoding: participantTag, as: UTF8.self), participant))
+            let tag = plans[current].participantTag
+            list.append((String(decoding: tag, as: UTF8.self), participant))
         }
         for column in constantTags {
             list.append((column.title, String(decoding: column.defaultValue, as: UTF8.self)))
@@ -573,7 +583,7 @@ struct TableRows {
                 }
                 list += pairs
             } else {
-                list.append((column.title, text))
+                list.append((String(decoding: tagName(column), as: UTF8.self), text))
             }
         }
         return list

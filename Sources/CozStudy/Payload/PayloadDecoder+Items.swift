@@ -131,14 +131,23 @@ extension PayloadDecoder {
                 tags.append((name, value))
             }
         }
-        func has(_ name: String) -> Bool { places[Array(name.utf8)] != nil }
-        if let participant = settings.participant, !has(settings.participantTag) {
-            tags.append((settings.participantTag, participant))
-        }
-        if let required = settings.requiredTag, !has(required) {
-            faults.append("missing tags.\(required)")
+        let tag = participantTag(text, base)
+        if places[Array(tag.utf8)] == nil {
+            if let participant = settings.participant, !participant.isEmpty {
+                tags.append((tag, participant))
+            } else if settings.needsParticipant {
+                faults.append("missing tags.\(tag)")
+            }
         }
         return tags
+    }
+
+    /// The tag that names participants in the experiment of the item.
+    private func participantTag(_ text: PaddedBytes, _ base: Int) -> String {
+        guard !settings.participantTags.isEmpty, let name = item.measurement else {
+            return settings.participantTag
+        }
+        return settings.participantTags[bytes(name.value, text, base)] ?? settings.participantTag
     }
 
     private static func invalidTagReason(_ name: String, _ value: String) -> String? {

@@ -8,11 +8,14 @@ internal import CozImport
 struct PayloadDecoder: ~Copyable {
     struct Settings {
         var options = CoziePayloadOptions()
-        /// The tag that an item must have. Nil if the identity of the experiment decides.
-        var requiredTag: String?
+        /// Whether an item must have the tag that names participants. If not, the identity of the
+        /// experiment decides.
+        var needsParticipant = true
         /// Added as `participantTag` to items without that tag.
         var participant: String?
         var participantTag = "id_participant"
+        /// The tags of experiments that have another one.
+        var participantTags: [[UInt8]: String] = [:]
         var arrival = Timestamp(nanoseconds: 0)
         /// Whether to refuse invalid JSON and continue after it, instead of throwing.
         var recovers = false

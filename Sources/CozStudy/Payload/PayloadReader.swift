@@ -47,7 +47,7 @@ struct PayloadReader: PointReader {
         settings.participant = options.participant
         settings.storedName = options.storedName(of:)
         if let tag = options.participantTag { settings.participantTag = tag }
-        if settings.requiredTag != nil { settings.requiredTag = settings.participantTag }
+        settings.participantTags = options.participantTags
         box = Box(settings)
         isAtomic = payload.isAtomic
     }
@@ -109,11 +109,9 @@ extension PayloadDecoder.Settings {
         self.init()
         self.options = options
         switch settings.identity {
-        case nil: requiredTag = participantTag
-        case .participant(let tag):
-            participantTag = tag
-            requiredTag = tag
-        case .allTags, .tags: requiredTag = nil
+        case nil: break
+        case .participant(let tag): participantTag = tag
+        case .allTags, .tags: needsParticipant = false
         }
     }
 }

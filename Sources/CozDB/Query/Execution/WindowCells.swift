@@ -39,7 +39,9 @@ struct WindowCells {
     mutating func add(_ batch: RowBatch) {
         for (reference, vector) in batch.references.present {
             guard let type = vector.type else { continue }
-            if types[reference] == nil { types[reference] = plan.references[reference].type ?? type }
+            if types[reference] == nil {
+                types[reference] = plan.references[reference].type ?? type
+            }
             for row in vector.isPresent.indices where vector.isPresent[row] {
                 let bits = vector.bits[row]
                 cells.append(
