@@ -173,7 +173,12 @@ extension LineProtocolParser {
             ? nil : options.participantTags[Array(scratch[measurement])]
         let name = (own ?? options.participantTag).utf8
         let bytes = scratch
-        if tags.contains(where: { bytes[$0.name].elementsEqual(name) }) { return }
+        let isThere = tags.contains { tag in
+            if options.renames.isEmpty { return bytes[tag.name].elementsEqual(name) }
+            let known = String(decoding: bytes[tag.name], as: UTF8.self)
+            return (options.renames[known] ?? known).utf8.elementsEqual(name)
+        }
+        if isThere { return }
         let start = scratch.count
         scratch.append(contentsOf: name)
         let middle = scratch.count

@@ -185,4 +185,163 @@ internal import Testing
             failure(shell, .influxCSV) { $0.table.experimentColumn = "host" }
                 .contains("an experiment column was given"))
     }
+
+    @Test func `a column with the name of a constant is an error`() {
+        for constant in ["double,x,9", "tag,id_participant,p9"] {
+            let text = """
+                #constant,\(constant)
+                #datatype measurement,tag,dateTime:number,double
+                m,id_participant,time,x
+                dev,p1,1,1
+
+                """
+            #expect(failure(text, .annotatedCSV).contains("has the name of a #constant"))
+        }
+    }
+
+    @Test func `a row with two participants is refused, unless they are one`() throws {
+        func row(_ name: String) -> String {
+            """
+            {"measurement":"m","time":1,"tags":{"id_participant":"p1"},"id_participant":"\(name)","x":1}
+            """
+        }
+        #expect(try read(row("p1"), .ndjson).lines == ["m,id_participant=p1 x=1 1"])
+        let found = try read(row("p2"), .ndjson)
+        #expect(found.lines.isEmpty)
+        #expect(
+            found.refusals
+                == [
+                    "found two values of \"id_participant\", \"p1\" and \"p2\", expected one "
+                        + "participant"
+                ])
+    }
+
+    // MARK: The experiment of a row
+
+    @Test func `a row that does not name its experiment has that of the options or the series`()
+        throws
+    {
+        let json = #"{"time":1,"exp":"A","x":1}\#n{"time":2,"x":2}\#n{"time":3,"exp":null,"x":3}"#
+        let table = "time,exp,x\n1,A,1\n2,,2\n3,,3\n"
+        for (format, text) in [(InputFormat.ndjson, json), (.csv, table)] {
+            let found = try read(text, format) {
+                $0.experiment = "dev"
+                $0.table.experimentColumn = "exp"
+            }
+            #expect(found.lines == ["A x=1 1", "dev x=2 2", "dev x=3 3"])
+        }
+        let series = """
+            {"results":[{"series":[{"name":"cpu","columns":["time","exp","x"],
+            "values":[[1,"A",1],[2,null,2]]}]}]}
+            """
+        #expect(
+            try read(series, .influxJSON) { $0.table.experimentColumn = "exp" }.lines
+                == ["A x=1 1", "cpu x=2 2"])
+    }
+
+    /// Rows of an experiment whose participants are named by `user`, one with and one without.
+    private static let users: [(InputFormat, String)] = [
+        (.lineProtocol, "dev,user=p1 x=1 1\ndev x=2 2\n"),
+        (.csv, "measurement,user,time,x\ndev,p1,1,1\ndev,,2,2\n"),
+        (
+            .annotatedCSV,
+            """
+            #datatype measurement,tag,dateTime:number,double
+            m,user,time,x
+            dev,p1,1,1
+            dev,,2,2
+
+            """
+        ),
+        (.influxCSV, "name,tags,time,x\ndev,user=p1,1,1\ndev,,2,2\n"),
+        (
+            .ndjson,
+            """
+            {"measurement":"dev","time":1,"user":"p1","x":1}
+            {"measurement":"dev","time":2,"x":2}
+            """
+        ),
+    ]
+
+    @Test(arguments: users)
+    func `the participant of the options has the tag of the row's experiment`(
+        format: InputFormat, text: String
+    ) throws {
+        let found = try read(text, format) {
+            $0.settings.identity = nil
+            $0.participant = "p9"
+            $0.schemas = [
+                ExperimentSchema(
+                    id: 1, name: "dev", identity: .participant(tag: "user"), typeRule: .lossless,
+                    preset: "")
+            ]
+        }
+        #expect(found.lines == ["dev,user=p1 x=1 1", "dev,user=p9 x=2 2"])
+    }
+
+    @Test(arguments: users)
+    func `a renamed participant is not replaced by that of the options`(
+        format: InputFormat, text: String
+    ) throws {
+        let found = try read(text, format) {
+            $0.participant = "p9"
+            $0.renames = ["user": "id_participant"]
+            $0.table.tagColumns = format.name == "csv" || format.name == "ndjson" ? ["user"] : []
+        }
+        #expect(
+            Set(found.lines) == ["dev,id_participant=p1 x=1 1", "dev,id_participant=p9 x=2 2"])
+    }
+
+    @Test func `another experiment's tag makes no column a tag`() throws {
+        let table = "time,measurement,room,x\n1,new,7,2\n2,dev,7,2\n"
+        let objects = """
+            {"time":1,"measurement":"new","room":7,"x":2}
+            {"time":2,"measurement":"dev","room":7,"x":2}
+            """
+        let shell = "name,time,room,x\nnew,1,7,2\n\nname,time,room,x\ndev,2,7,2\n"
+        for (format, text) in [(InputFormat.csv, table), (.ndjson, objects), (.influxCSV, shell)] {
+            let found = try read(text, format) {
+                $0.tagNames = [Array("dev".utf8): [Array("room".utf8)]]
+                $0.schemas = [
+                    ExperimentSchema(
+                        id: 1, name: "dev", identity: .allTags, typeRule: .lossless, preset: "")
+                ]
+            }
+            #expect(found.lines == ["new room=7,x=2 1", "dev,room=7 x=2 2"], "\(format.name)")
+        }
+    }
+
+    // MARK: Values
+
+    @Test func `a refused row does not decide the type of a field`() throws {
+        let found = try read(
+            """
+            {"measurement":"m","time":1,"v":true,"":1}
+            {"measurement":"m","time":2,"v":"a"}
+            """, .ndjson)
+        #expect(found.lines == ["m v=\"a\" 2"])
+        #expect(found.refusals.count == 1)
+    }
+
+    @Test func `a text for no value is no tag, a number of its digits is one`() throws {
+        let rows = [#"{"time":1,"room":"5","x":1}"#, #"{"time":2,"room":5,"x":1}"#]
+        for order in [rows, rows.reversed()] {
+            let found = try read(order.joined(separator: "\n"), .ndjson) {
+                $0.experiment = "m"
+                $0.table.nulls = ["5"]
+                $0.table.tagColumns = ["room"]
+            }
+            #expect(Set(found.lines) == ["m x=1 1", "m,room=5 x=1 2"])
+        }
+    }
+
+    @Test func `only words for true and false are booleans`() throws {
+        let words = ["true", "FALSE", "T", "f", "Yes", "no", "y", "N", "1", "0"]
+        let others = ["NaN", "NA", "None", "null", "tomato", "10", "\u{11}", "on"]
+        let rows = (words + others).enumerated().map { "m,\($0.offset),\($0.element)\n" }.joined()
+        let found = try read(
+            "#datatype measurement,dateTime:number,boolean\nm,time,b\n" + rows, .annotatedCSV)
+        let flags = found.lines.map { $0.contains("b=true") ? 1 : $0.contains("b=false") ? 0 : 2 }
+        #expect(flags == [1, 0, 1, 0, 1, 0, 1, 0, 1, 0] + others.map { _ in 2 })
+    }
 }

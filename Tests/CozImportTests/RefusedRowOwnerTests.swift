@@ -109,4 +109,90 @@ internal import Testing
         #expect(try database.info().rejects == 2, "\(left)")
         try database.close()
     }
+
+    private struct Row: Sendable {
+        var format: InputFormat
+        var text: String
+        var participant = "p1"
+        var change: @Sendable (inout ImportOptions) -> Void = { $0.experiment = "dev" }
+    }
+
+    private static func dev(
+        _ change: @escaping @Sendable (inout ImportOptions) -> Void
+    ) -> @Sendable (inout ImportOptions) -> Void {
+        { options in
+            options.experiment = "dev"
+            change(&options)
+        }
+    }
+
+    /// Rows without a valid time, whose text does not show whose they are.
+    private static let rows: [String: Row] = [
+        "null, and one participant for all": Row(
+            format: .ndjson, text: #"{"time":"soon","id_participant":null,"s":"x"}"#,
+            change: dev { $0.participant = "p1" }),
+        "null, and another column": Row(
+            format: .ndjson, text: #"{"time":"soon","who":"p1","id_participant":null,"s":"x"}"#,
+            change: dev { $0.table.participantColumn = "who" }),
+        "a text for no value": Row(
+            format: .ndjson, text: #"{"time":"soon","id_participant":"NA","s":"x"}"#,
+            change: dev {
+                $0.participant = "p1"
+                $0.table.nulls = ["NA"]
+            }),
+        "a skipped tag": Row(
+            format: .ndjson, text: #"{"time":"soon","who":"p1","id_participant":"z","s":"x"}"#,
+            change: dev {
+                $0.table.participantColumn = "who"
+                $0.table.ignoredColumns = ["id_participant"]
+            }),
+        "a name behind a megabyte, csv": Row(
+            format: .csv, text: "time,s,id_participant\nsoon,\(long),p1\n"),
+        "a name behind a megabyte, ndjson": Row(
+            format: .ndjson, text: #"{"time":"soon","s":"\#(long)","id_participant":"p1"}"#),
+        "a default in the header": Row(
+            format: .csv, text: "time,id_participant|tag|p1,s\nsoon,,x\n"),
+        "another delimiter": Row(
+            format: .csv, text: "time|id_participant|s\nsoon|\"a\"\"b\"|x\n", participant: "a\"b",
+            change: dev { $0.table.delimiter = UInt8(ascii: "|") }),
+        "two words between other delimiters": Row(
+            format: .csv, text: "time|id_participant|s\nsoon|Anna B|x\n", participant: "Anna B",
+            change: dev { $0.table.delimiter = UInt8(ascii: "|") }),
+        "quotes in a list of tags": Row(
+            format: .influxCSV,
+            text: "name,tags,time,s\ndev,\"id_participant=a\"\"b\",soon,x\n", participant: "a\"b",
+            change: { _ in }),
+        "two words in a list of tags": Row(
+            format: .influxCSV,
+            text: "name,tags,time,s\ndev,\"id_participant=Anna B,room=a\",soon,x\n",
+            participant: "Anna B", change: { _ in }),
+        "a name in quotes": Row(
+            format: .csv, text: "time,id_participant,s\nsoon,\"\"\"q\"\"\",x\n",
+            participant: "\"q\""),
+        "a row that looks like a line of another": Row(
+            format: .csv, text: "s,note,time,id_participant\nx,id_participant=zz,soon,p1\n"),
+        "tags in another object": Row(
+            format: .ndjson,
+            text: """
+                {"time":"soon","id_participant":"p1","meta":{"tags":{"id_participant":"z"}},"s":"x"}
+                """),
+    ]
+    private static let long = String(repeating: "v", count: 1_100_000)
+
+    @Test(arguments: rows.keys.sorted())
+    func `whose row it is, the importer knows better than its text`(name: String) throws {
+        let row = try #require(RefusedRowOwnerTests.rows[name])
+        let path = files.write("input", row.text)
+        let database = try Database.open(directory.path)
+        var options = ImportOptions()
+        options.format = row.format
+        row.change(&options)
+        _ = try importFiles([path], into: database, options: options)
+        #expect(try database.info().rejects == 1)
+        _ = try database.forget([row.participant])
+        #expect(try database.info().rejects == 0)
+        _ = try importFiles([path], into: database, options: options)
+        #expect(try database.info().rejects == 0)
+        try database.close()
+    }
 }

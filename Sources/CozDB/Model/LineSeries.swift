@@ -121,7 +121,10 @@ private struct JSONWords {
             if self.byte == UInt8(ascii: "\"") { return (name, text()) }
             let word = bytes[index...].prefix { $0.isWord || "+-.".utf8.contains($0) }
             index += word.count
-            if !word.isEmpty { return (name, String(decoding: word, as: UTF8.self)) }
+            // null, true and false name nobody.
+            if let first = word.first, first.isDigit || "+-.".utf8.contains(first) {
+                return (name, String(decoding: word, as: UTF8.self))
+            }
         }
         return nil
     }

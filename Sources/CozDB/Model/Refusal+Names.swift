@@ -29,22 +29,26 @@ extension Refusal {
 }
 
 extension Refusal {
-    /// Returns the refusal as it is stored if lines without a participant are assigned to an
-    /// assumed one.
+    /// Returns the refusal of a line as it is stored. If the line does not show whose it is, the
+    /// name is appended to `source` in quotes, so that forgetting that participant finds the entry.
     ///
-    /// - Parameter tags: The tags that name participants.
-    func assuming(_ participant: String?, tags: Set<Name>) -> Refusal {
-        guard let participant, !participant.isEmpty, case .line(let bytes) = subject else {
+    /// - Parameters:
+    ///   - assumed: The participant of lines that name none.
+    ///   - tags: The tags that name participants.
+    func naming(assumed: String?, tags: () -> Set<Name>) -> Refusal {
+        guard case .line(let bytes) = subject, let name = participant ?? assumed, !name.isEmpty
+        else { return self }
+        let tags = tags()
+        if participant == nil {
+            let names = LineSeries(bytes)?.tags.map { Name($0.name) } ?? []
+            if names.contains(where: tags.contains) { return self }
+        } else if mentions(tags: tags).words.contains(Name(name)) {
             return self
         }
-        let names = LineSeries(bytes)?.tags.map { Name($0.name) } ?? []
-        if names.contains(where: tags.contains) { return self }
-        return naming(participant)
+        return naming(name)
     }
 
-    /// Returns the refusal of a line that belongs to a participant without naming them. The name
-    /// is appended to `source` in quotes, so that forgetting that participant finds the entry.
-    package func naming(_ participant: String) -> Refusal {
+    private func naming(_ participant: String) -> Refusal {
         var refusal = self
         var quoted = ""
         for scalar in participant.unicodeScalars {

@@ -81,6 +81,8 @@ public struct Refusal: Hashable, Sendable {
     public var line: Int
     /// Byte position in the line, from 1; 0 if unknown.
     public var column: Int
+    /// Whose line it is, if the importer knows. Stored only if the line does not show it.
+    package var participant: String?
     /// Whether the commit keeps all tags of a value's key, because nothing else of its point is in
     /// the batch. Not stored.
     var keepsAttributes = false

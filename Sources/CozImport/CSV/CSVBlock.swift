@@ -106,15 +106,16 @@ package struct CSVBlock {
     ///
     /// - Parameters:
     ///   - column: byte position in the line, from 1; 0 if no byte is to blame.
-    ///   - participant: whose row it is, if another place than the row says so.
+    ///   - participant: whose row it is, if that is known.
     package func refuse(
         _ row: CSVRow, into batch: inout WriteBatch, column: Int = 0, reason: String,
         participant: String? = nil
     ) {
-        let refusal = Refusal(
+        var refusal = Refusal(
             subject: .line(bytes.copy(row.text.prefix(Refusal.lineSizeBytesMax))),
             reason: reason, source: batch.source, line: row.line, column: column)
-        batch.refuse(participant.map { refusal.naming($0) } ?? refusal)
+        refusal.participant = participant
+        batch.refuse(refusal)
     }
 }
 

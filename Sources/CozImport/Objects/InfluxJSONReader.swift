@@ -273,18 +273,21 @@ private struct InfluxJSONDecoder: ~Copyable {
         _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
     ) {
         let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
-        refuse(input.scanner.text.copy(input.keptStart..<end), place, reason, &batch)
+        refuse(
+            input.scanner.text.copy(input.keptStart..<end), place, reason,
+            rows.participant(of: row),
+            &batch)
     }
 
     private func refuse(
-        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
+        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ participant: String?,
+        _ batch: inout WriteBatch
     ) {
-        let refusal = Refusal(
+        var refusal = Refusal(
             subject: .line(text), reason: reason, source: batch.source, line: place.line,
             column: place.column)
-        let participant =
-            frames.contains(.series) ? rows.lookup.participant(of: tags, in: name) : nil
-        batch.refuse(participant.map { refusal.naming($0) } ?? refusal)
+        refusal.participant = participant
+        batch.refuse(refusal)
     }
 
     /// Refuses a value that stands in place of a row.
@@ -293,6 +296,7 @@ private struct InfluxJSONDecoder: ~Copyable {
     ) throws(DatabaseError) {
         let place = input.place(of: input.scanner.start)
         input.keep(from: input.scanner.start)
+        row.removeAll()
         defer { input.release() }
         if token == .objectStart, try !input.skipNested(from: file) {
             return try recover(file, &batch)
@@ -323,6 +327,8 @@ private struct InfluxJSONDecoder: ~Copyable {
             hasFailed = true
         }
         if hasFailed { reason += "; the rest of the file was not read" }
-        refuse(kept, place, reason, &batch)
+        let owner =
+            frames.contains(.series) ? rows.lookup.participant(of: tags, in: name) : nil
+        refuse(kept, place, reason, owner, &batch)
     }
 }

@@ -122,12 +122,12 @@ struct ObjectColumns {
         let isTag =
             tags.contains(name) || name == participantTag
             || options.settings.identity?.names(name) == true
-            || lookup.isTag(name, in: own)
+            || own.map { lookup.isTag(name, in: $0) } == true
         column.role = isTag ? .tag : .field
         column.otherRole = column.role
         column.mayBeTag =
             !isTag && experiment == nil && options.experiment == nil && column.type == nil
-            && lookup.isAmbiguous(name)
+            && lookup.mayBeTag(name)
         let text = String(decoding: name, as: UTF8.self)
         let isNamedByRow = experiment == nil && options.experiment == nil
         if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {

@@ -52,7 +52,7 @@ private struct ObjectDecoder: ~Copyable {
                 let place = input.place(of: input.scanner.start)
                 refuse(
                     input.scanner.text.copy(input.scanner.contents), place,
-                    "found a value outside of an object, expected one object per row", &batch)
+                    "found a value outside of an object, expected one object per row", nil, &batch)
                 points += 1
             }
         }
@@ -79,7 +79,9 @@ private struct ObjectDecoder: ~Copyable {
         case .empty: return false
         case .refused(let reason):
             let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
-            refuse(input.scanner.text.copy(input.keptStart..<end), place, reason, &batch)
+            refuse(
+                input.scanner.text.copy(input.keptStart..<end), place, reason,
+                rows.participant(of: row), &batch)
             return true
         }
     }
@@ -131,15 +133,17 @@ private struct ObjectDecoder: ~Copyable {
         let reason = input.scanner.problem.message(in: input.scanner.text)
         let place = input.place(of: input.scanner.problem.index)
         let passed = try input.recover(from: file, sizeBytesMax: Refusal.lineSizeBytesMax)
-        refuse(passed, place, reason, &batch)
+        refuse(passed, place, reason, nil, &batch)
     }
 
     private func refuse(
-        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
+        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ participant: String?,
+        _ batch: inout WriteBatch
     ) {
-        batch.refuse(
-            Refusal(
-                subject: .line(text), reason: reason, source: batch.source, line: place.line,
-                column: place.column))
+        var refusal = Refusal(
+            subject: .line(text), reason: reason, source: batch.source, line: place.line,
+            column: place.column)
+        refusal.participant = participant
+        batch.refuse(refusal)
     }
 }

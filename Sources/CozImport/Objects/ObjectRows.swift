@@ -107,7 +107,7 @@ struct ObjectRows {
             switch time.read(row.texts, cell.text) {
             case .time(let value): nanoseconds = value
             case .unreadable(let reason):
-                let found = TableRows.excerpt(row.texts, cell.text)
+                let found = CellValue.excerpt(row.texts, cell.text)
                 return .refused("the time \(found): \(reason)")
             case .implausible(let reason):
                 throw DatabaseError(
@@ -143,6 +143,23 @@ struct ObjectRows {
         }
     }
 
+    /// Returns whose row it is, as far as its cells say so, also if it cannot be stored.
+    func participant(of row: borrowing ObjectRow) -> String? {
+        let experiment =
+            best(.experiment, row).map { row.texts.copy(row.cells[$0].text) } ?? series.experiment
+            ?? options.experiment.map { Array($0.utf8) }
+        let tag = lookup.participantTag(of: experiment)
+        var owner = lookup.participant(of: series.tags, in: experiment) ?? options.participant
+        for cell in row.cells where !cell.text.isEmpty && !isNull(cell, row.texts) {
+            let column = columns.all[cell.column]
+            guard column.isParticipant || column.role == .tag && column.name == tag else {
+                continue
+            }
+            owner = String(decoding: row.texts.copy(cell.text), as: UTF8.self)
+        }
+        return owner
+    }
+
     /// Returns the cell of the best column for a role; the last one if the key is duplicated.
     private func best(_ role: ObjectColumn.Role, _ row: borrowing ObjectRow) -> Int? {
         var best: Int?
@@ -166,15 +183,6 @@ struct ObjectRows {
         {
             plans[current].tagColumns.insert(index)
         }
-    }
-
-    /// Returns why a row with these tags is refused, or nil.
-    private func problem(_ tags: [(name: String, value: String)]) -> String? {
-        guard let column = options.table.participantColumn else { return TagList.problem(tags) }
-        let tag = lookup.participantTag(of: plans[current].name)
-        let count = tags.count { tag.elementsEqual($0.name.utf8) }
-        return TagList.secondParticipant(
-            options.participant == nil ? count : count - 1, column, tag) ?? TagList.problem(tags)
     }
 
     /// Returns the role of a cell in its row.
@@ -357,7 +365,8 @@ struct ObjectRows {
         _ batch: inout WriteBatch
     ) -> Result<WriteBatch.TagSetHandle, TableProblem> {
         tagKey.removeAll(keepingCapacity: true)
-        for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
+        for (index, cell) in row.cells.enumerated()
+        where role(cell, index, chosen) == .tag && !isNull(cell, row.texts) {
             for shift in [0, 8, 16, 24] {
                 tagKey.append(UInt8(truncatingIfNeeded: cell.column >> shift))
                 tagKey.append(UInt8(truncatingIfNeeded: cell.text.count >> shift))
@@ -369,25 +378,24 @@ struct ObjectRows {
             plans[current].tagSets = [:]
         }
         if let known = plans[current].tagSets[tagKey] { return .success(known) }
+        let participantTag = lookup.participantTag(of: plans[current].name)
         var tags = series.tags
-        if let participant = options.participant {
-            let name = lookup.participantTag(of: plans[current].name)
-            tags.insert((String(decoding: name, as: UTF8.self), participant), at: 0)
-        }
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {
             // An empty tag counts as no tag and replaces nothing.
             if cell.text.isEmpty || isNull(cell, row.texts) { continue }
             let column = columns.all[cell.column]
-            let name =
-                column.isParticipant
-                ? lookup.participantTag(of: plans[current].name) : column.name
+            let name = column.isParticipant ? participantTag : column.name
             tags.append(
                 (
                     String(decoding: name, as: UTF8.self),
                     String(decoding: row.texts.copy(cell.text), as: UTF8.self)
                 ))
         }
-        if let problem = problem(tags) { return .failure(TableProblem(problem)) }
+        if let problem = TagList.settleParticipant(&tags, participantTag, options)
+            ?? TagList.problem(tags)
+        {
+            return .failure(TableProblem(problem))
+        }
         let handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
         plans[current].tagSets[tagKey] = handle
         return .success(handle)

@@ -11,6 +11,16 @@ enum CellValue: Equatable {
     /// The text is not a value of the requested type.
     case mismatch
 
+    /// Returns the beginning of a text, in quotes, for a message.
+    static func excerpt(_ text: PaddedBytes, _ range: Range<Int>) -> String {
+        var kept = range.prefix(60)
+        while let last = kept.last, kept.count < range.count, text[last + 1] & 0xC0 == 0x80 {
+            kept = kept.dropLast()
+        }
+        let copy = String(decoding: text.copy(kept), as: UTF8.self)
+        return "\"\(copy)\(kept.count < range.count ? "..." : "")\""
+    }
+
     /// Parses a text that is neither empty nor a null.
     static func read(
         _ text: PaddedBytes, _ range: Range<Int>, as type: FieldType,
@@ -119,6 +129,11 @@ enum CellValue: Equatable {
     }
 
     /// Parses true and false in any case, or as the notation defines them.
+    private static let flags: [(word: String, flag: Bool)] = [
+        ("true", true), ("false", false), ("t", true), ("f", false), ("yes", true), ("no", false),
+        ("y", true), ("n", false), ("1", true), ("0", false),
+    ]
+
     static func boolean(
         _ text: PaddedBytes, _ range: Range<Int>, _ notation: TableColumn.Notation
     ) -> CellValue {
@@ -128,17 +143,13 @@ enum CellValue: Equatable {
             let isNo = no.contains { equals(text, range, $0) }
             let isYes = yes.contains { equals(text, range, $0) }
             flag = isNo ? false : isYes ? true : no.isEmpty ? false : yes.isEmpty ? true : nil
-        case .initial:
-            switch text[range.lowerBound] | 0x20 {
-            case UInt8(ascii: "t"), UInt8(ascii: "y"), UInt8(ascii: "1"): flag = true
-            case UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "0"): flag = false
-            default: flag = nil
-            }
         default:
-            var lower = range.count <= 5 ? text.copy(range) : []
-            for index in lower.indices { lower[index] |= 0x20 }
-            if lower.elementsEqual("true".utf8) { flag = true }
-            if lower.elementsEqual("false".utf8) { flag = false }
+            let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+            let lower = (range.count <= 5 ? text.copy(range) : []).map {
+                capitals.contains($0) ? $0 | 0x20 : $0
+            }
+            let known = notation == .words ? CellValue.flags[...] : CellValue.flags[..<2]
+            flag = known.first { lower.elementsEqual($0.word.utf8) }?.flag
         }
         guard let flag else { return .mismatch }
         return .value(.boolean, bits: flag ? 1 : 0)

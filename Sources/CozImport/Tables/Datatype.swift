@@ -69,7 +69,7 @@ enum Datatype {
     private static func booleanNotation(
         _ format: ArraySlice<UInt8>
     ) throws(TableProblem) -> TableColumn.Notation {
-        if format.isEmpty { return .initial }
+        if format.isEmpty { return .words }
         guard let colon = format.firstIndex(of: UInt8(ascii: ":")) else {
             let text = String(decoding: format, as: UTF8.self)
             throw TableProblem(

@@ -4,10 +4,8 @@ internal import CozDB
 
 struct SchemaLookup {
     private var schemas: [[UInt8]: ExperimentSchema] = [:]
-    /// Names that are a tag in some experiment and a field in none.
+    /// Names that are a tag in some experiment.
     private let tagsOfAny: Set<[UInt8]>
-    /// Names that are a tag in some experiments and a field in others.
-    private let ambiguousNames: Set<[UInt8]>
     /// Declarations for experiments that the import creates.
     private let preset: FieldDeclarations?
     /// For the stored names of renamed columns.
@@ -22,17 +20,7 @@ struct SchemaLookup {
             for name in schema.identity.tagNames { tags.insert(Array(name.utf8)) }
         }
         for names in options.tagNames.values { tags.formUnion(names) }
-        var ambiguous: Set<[UInt8]> = []
-        if !tags.isEmpty {
-            for schema in options.schemas {
-                for field in schema.fields {
-                    let name = Array(field.name.utf8)
-                    if tags.remove(name) != nil { ambiguous.insert(name) }
-                }
-            }
-        }
         tagsOfAny = tags
-        ambiguousNames = ambiguous
         let name = options.settings.preset
         preset = options.presets.first { $0.name.utf8.elementsEqual((name ?? "").utf8) }
             .map { FieldDeclarations($0) }
@@ -62,7 +50,7 @@ struct SchemaLookup {
 
     /// Returns the participant that tags of an experiment name; nil if there is none.
     func participant(
-        of tags: [(name: String, value: String)], in experiment: [UInt8]
+        of tags: [(name: String, value: String)], in experiment: [UInt8]?
     ) -> String? {
         let tag = participantTag(of: experiment)
         return tags.last { tag.elementsEqual(options.storedName(of: $0.name).utf8) }?.value
@@ -76,18 +64,15 @@ struct SchemaLookup {
         return identity.names(Array(name.utf8))
     }
 
-    /// Whether the experiment of a row decides if a column is a tag.
-    func isAmbiguous(_ column: [UInt8]) -> Bool {
+    /// Whether a column is a tag in some experiment, so that the experiment of a row decides.
+    func mayBeTag(_ column: [UInt8]) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
-        return ambiguousNames.contains(Array(name.utf8))
+        return tagsOfAny.contains(Array(name.utf8))
     }
 
-    /// Whether a column is known as a tag, in or outside the identity, and not as a field.
-    ///
-    /// - Parameter experiment: the experiment; nil: any experiment.
-    func isTag(_ column: [UInt8], in experiment: [UInt8]?) -> Bool {
+    /// Whether a column is a tag of an experiment, in or outside the identity, and not a field.
+    func isTag(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
-        guard let experiment else { return tagsOfAny.contains(Array(name.utf8)) }
         guard let schema = schemas[experiment], schema.field(name) == nil else { return false }
         return schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
             || options.tagNames[experiment]?.contains(Array(name.utf8)) == true

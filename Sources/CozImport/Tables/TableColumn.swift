@@ -31,8 +31,8 @@ struct TableColumn {
         case number(decimal: UInt8, ignored: [UInt8])
         /// Words for true and false; an empty list stands for all other words.
         case boolean(true: [[UInt8]], false: [[UInt8]])
-        /// A boolean by its first letter: t, y, 1 or f, n, 0.
-        case initial
+        /// A boolean as true, t, yes, y or 1, or as false, f, no, n or 0, in any case.
+        case words
     }
 
     /// The name of the tag or field, in UTF-8.

@@ -182,10 +182,10 @@ struct TableHeader {
             let isTag =
                 isFlux || column.name == participantTag
                 || options.settings.identity?.names(column.name) == true
-                || lookup.isTag(column.name, in: experiment)
+                || experiment.map { lookup.isTag(column.name, in: $0) } == true
             if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
             layout.columns[index].mayBeTag =
-                !isTag && experiment == nil && lookup.isAmbiguous(column.name)
+                !isTag && experiment == nil && lookup.mayBeTag(column.name)
         }
     }
 
@@ -251,6 +251,15 @@ struct TableHeader {
                         text: "column \(index + 1) is a field named \"time\", which is reserved; "
                             + "make it the time column, or skip it",
                         remedy: .change([.timeColumn, .skippedColumns])))
+            }
+            let constant = layout.constants.contains {
+                $0.role == column.role && $0.name == column.name
+            }
+            if constant {
+                try fail(
+                    Problem(
+                        text: "column \(index + 1) has the name of a #constant, "
+                            + "\"\(column.title)\"; remove one of them"))
             }
             let twin =
                 column.role == .tag

@@ -149,7 +149,7 @@ struct TableRows {
                 switch time.read(text, cell.range) {
                 case .time(let value): nanoseconds = value
                 case .unreadable(let reason):
-                    let found = TableRows.excerpt(text, cell.range)
+                    let found = CellValue.excerpt(text, cell.range)
                     return .refused("the time \(found): \(reason)", cell: timeIndex)
                 case .implausible(let reason):
                     throw DatabaseError(
@@ -176,19 +176,30 @@ struct TableRows {
         return .point
     }
 
-    /// Returns the participant that the table names for a row without a cell for it; nil if there
-    /// is none.
+    /// Returns whose row it is, as far as the table says so, also if it cannot be stored.
     func participant(of row: CSVRow, in block: CSVBlock) -> String? {
-        let known = constantTags.last { $0.name == participantTag }
-        let column = layout.columns.lastIndex {
-            $0.name == participantTag && !$0.defaultValue.isEmpty
+        func text(_ index: Int?) -> [UInt8] {
+            guard let index, index < row.cells.count else { return [] }
+            let cell = block.cells[row.cells.lowerBound + index].range
+            return isNull(block.bytes, cell) ? [] : block.bytes.copy(cell)
         }
-        if let column,
-            column >= row.cells.count || block.cells[row.cells.lowerBound + column].isEmpty
-        {
-            return String(decoding: layout.columns[column].defaultValue, as: UTF8.self)
+        let name = text(experimentIndex)
+        let tag = lookup.participantTag(of: name.isEmpty ? constantExperiment : name)
+        var owner = options.participant.map { Array($0.utf8) } ?? []
+        for column in constantTags where column.name == tag { owner = column.defaultValue }
+        for (index, column) in layout.columns.enumerated() {
+            var value = text(index)
+            if value.isEmpty { value = column.defaultValue }
+            if column.role == .tagList {
+                let pairs = TagList.pairs(String(decoding: value, as: UTF8.self)) ?? []
+                let pair = pairs.last { tag.elementsEqual($0.name.utf8) }
+                value = Array((pair?.value ?? "").utf8)
+            } else if !column.isParticipant, column.role != .tag || column.name != tag {
+                continue
+            }
+            if !value.isEmpty { owner = value }
         }
-        return known.map { String(decoding: $0.defaultValue, as: UTF8.self) }
+        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
     }
 
     /// Returns a refusal if the row has the wrong number of cells or invalid UTF-8.
@@ -213,16 +224,6 @@ struct TableRows {
 
     private func isNull(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
         nulls.contains { CellValue.equals(text, range, $0) }
-    }
-
-    /// Returns the beginning of a text, in quotes, for a message.
-    static func excerpt(_ text: PaddedBytes, _ range: Range<Int>) -> String {
-        var kept = range.prefix(60)
-        while let last = kept.last, kept.count < range.count, text[last + 1] & 0xC0 == 0x80 {
-            kept = kept.dropLast()
-        }
-        let copy = String(decoding: text.copy(kept), as: UTF8.self)
-        return "\"\(copy)\(kept.count < range.count ? "..." : "")\""
     }
 
     // MARK: Experiments
@@ -505,13 +506,13 @@ struct TableRows {
         if let known = plans[current].tagSets[tagKey] {
             handle = known
         } else {
-            let tags: [(name: String, value: String)]
+            var tags: [(name: String, value: String)]
             do throws(TagProblem) {
                 tags = try tagList(cells, block)
             } catch {
                 return .failure(error)
             }
-            if let problem = problem(tags) { return .failure(problem) }
+            if let problem = problem(&tags) { return .failure(problem) }
             handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
             plans[current].tagSets[tagKey] = handle
         }
@@ -520,15 +521,12 @@ struct TableRows {
         return .success(handle)
     }
 
-    /// Returns why a row with these tags is refused, or nil.
-    private func problem(_ list: [(name: String, value: String)]) -> TagProblem? {
-        if let missing = missingTag(list) { return missing }
-        let column = options.table.participantColumn
+    /// Completes the tags of a row; returns why the row is refused, or nil.
+    private func problem(_ list: inout [(name: String, value: String)]) -> TagProblem? {
         let tag = plans[current].participantTag
-        let count = column == nil ? 0 : list.count { tag.elementsEqual($0.name.utf8) }
-        let reason =
-            TagList.secondParticipant(options.participant == nil ? count : count - 1, column, tag)
-            ?? TagList.problem(list)
+        let second = TagList.settleParticipant(&list, tag, options)
+        if let missing = missingTag(list) { return missing }
+        let reason = second ?? TagList.problem(list)
         return reason.map { TagProblem(reason: $0, cell: nil) }
     }
 
@@ -560,10 +558,6 @@ struct TableRows {
         _ cells: Int, _ block: CSVBlock
     ) throws(TagProblem) -> [(name: String, value: String)] {
         var list: [(name: String, value: String)] = []
-        if let participant = options.participant {
-            let tag = plans[current].participantTag
-            list.append((String(decoding: tag, as: UTF8.self), participant))
-        }
         for column in constantTags {
             list.append((column.title, String(decoding: column.defaultValue, as: UTF8.self)))
         }

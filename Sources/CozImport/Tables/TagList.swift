@@ -18,17 +18,29 @@ enum TagList {
         return nil
     }
 
-    /// Returns an error if the column that an option names and another place both name the
-    /// participant.
+    /// Returns an error if several places name the participant, and an option or their values say
+    /// that they differ; else adds the participant of the options to a list without one.
     ///
-    /// - Parameter column: the column that the option names; nil if there is none.
-    static func secondParticipant(
-        _ count: Int, _ column: String?, _ tag: [UInt8]
+    /// - Parameter tag: the tag that names participants.
+    static func settleParticipant(
+        _ tags: inout [(name: String, value: String)], _ tag: [UInt8], _ options: ImportOptions
     ) -> String? {
-        guard let column, count > 1 else { return nil }
+        let found = tags.filter { tag.elementsEqual(options.storedName(of: $0.name).utf8) }
+        guard let first = found.first, let last = found.last else {
+            if let participant = options.participant, !participant.isEmpty {
+                tags.insert((String(decoding: tag, as: UTF8.self), participant), at: 0)
+            }
+            return nil
+        }
+        if found.count == 1 { return nil }
         let name = String(decoding: tag, as: UTF8.self)
-        return "found \"\(column)\" and \"\(name)\", which both name the participant; skip one of "
-            + "them"
+        if let column = options.table.participantColumn {
+            return "found \"\(column)\" and \"\(name)\", which both name the participant; skip one "
+                + "of them"
+        }
+        guard !first.value.utf8.elementsEqual(last.value.utf8) else { return nil }
+        return "found two values of \"\(name)\", \"\(first.value.prefix(60))\" and "
+            + "\"\(last.value.prefix(60))\", expected one participant"
     }
 
     /// Parses `host=a,region=b`. A part without `=` belongs to the value before it; nil if there is

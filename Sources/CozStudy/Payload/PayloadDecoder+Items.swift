@@ -29,8 +29,12 @@ extension PayloadDecoder {
             }
             faults.append("no field has a value")
         }
+        var ignored: [String] = []
+        let tag = participantTag(text, base)
+        let owner = tags(text, base, &ignored).last { $0.name.utf8.elementsEqual(tag.utf8) }
         refuseItem(
-            text.copy(base..<(base + item.size)), faults.joined(separator: "; "), &batch)
+            text.copy(base..<(base + item.size)), faults.joined(separator: "; "),
+            participant: owner?.value, &batch)
     }
 
     private mutating func time(
@@ -132,7 +136,8 @@ extension PayloadDecoder {
             }
         }
         let tag = participantTag(text, base)
-        if places[Array(tag.utf8)] == nil {
+        let isThere = tags.contains { settings.storedName($0.name).utf8.elementsEqual(tag.utf8) }
+        if !isThere {
             if let participant = settings.participant, !participant.isEmpty {
                 tags.append((tag, participant))
             } else if settings.needsParticipant {

@@ -180,13 +180,15 @@ struct PayloadDecoder: ~Copyable {
         return "; accept trailing commas to read it"
     }
 
-    mutating func refuseItem(_ bytes: [UInt8], _ reason: String, _ batch: inout WriteBatch) {
+    mutating func refuseItem(
+        _ bytes: [UInt8], _ reason: String, participant: String? = nil, _ batch: inout WriteBatch
+    ) {
         let kept = Array(bytes.prefix(Refusal.lineSizeBytesMax))
-        batch.refuse(
-            Refusal(
-                subject: .line(kept), reason: itemNumber + reason,
-                source: batch.source, line: rowNumber,
-                column: settings.numbersRowsByItems ? 0 : place.column))
+        var refusal = Refusal(
+            subject: .line(kept), reason: itemNumber + reason, source: batch.source,
+            line: rowNumber, column: settings.numbersRowsByItems ? 0 : place.column)
+        refusal.participant = participant
+        batch.refuse(refusal)
     }
 
     /// The item's number as the beginning of a reason. Empty where line and column tell the item:

@@ -138,7 +138,9 @@ struct CozieCSVReader: PointReader {
         if block.isBlank(row) { return }
         guard let problem = readCells(row, block, into: &batch) else { return }
         batch.abandonRow()
-        block.refuse(row, into: &batch, column: problem.column, reason: problem.reason)
+        block.refuse(
+            row, into: &batch, column: problem.column, reason: problem.reason,
+            participant: tags.participant(of: row, in: block))
     }
 
     private struct Problem {

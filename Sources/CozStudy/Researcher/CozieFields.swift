@@ -113,6 +113,17 @@ struct CozieTags {
         last = nil
     }
 
+    /// Returns whose row it is; nil if the row does not say so.
+    func participant(of row: CSVRow, in block: CSVBlock) -> String? {
+        guard let tag = tags.first(where: \.isParticipant), tag.column < row.cells.count else {
+            return nil
+        }
+        let range =
+            tag.column < 0 ? 0..<0 : block.cells[row.cells.lowerBound + tag.column].range
+        let value = range.isEmpty ? fallback : block.bytes.copy(range)
+        return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
+    }
+
     /// - Throws: `usage` for a tag value that is too long.
     mutating func handle(
         _ row: CSVRow, _ block: CSVBlock, in batch: inout WriteBatch

@@ -72,7 +72,9 @@ extension CommitEncoder {
             case .value(let experiment, let received, let time, let field, let value, let locked) =
                 refusal.subject
         else {
-            let kept = refusal.assuming(batch.assumedParticipant, tags: participantTags(of: batch))
+            let kept = refusal.naming(assumed: batch.assumedParticipant) {
+                participantTags(of: batch)
+            }
             return refuseLine(refusal, keeping: kept)
         }
         if refusal.keepsAttributes { return refuseValue(refusal) }
@@ -89,7 +91,6 @@ extension CommitEncoder {
     }
 
     private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
-        if batch.assumedParticipant == nil { return [] }
         if let known = tagsOfParticipants { return known }
         let asked = batch.settings.identity.map { [$0] } ?? []
         let tags = Identity.participantTags(schemas.all.map(\.identity) + asked)

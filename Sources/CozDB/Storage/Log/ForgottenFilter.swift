@@ -52,6 +52,7 @@ struct ForgottenFilter {
         let areLinesExcluded = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
         let areRefusalsExcluded = batch.refusals.map { refusal in
             if case .line = refusal.subject, areLinesExcluded { return true }
+            if let name = refusal.participant, isForgotten(Name(name)) { return true }
             return refusal.mentions(tags: tags).words.contains(where: isForgotten)
         }
         if excluded.isEmpty, !areRefusalsExcluded.contains(true) { return nil }
