@@ -31,6 +31,39 @@ struct NamesAndConflictsTests {
         #expect(!list.output.contains("waiting"), "\(list.output)")
     }
 
+    @Test
+    func `refused values that line protocol cannot represent are left out of it, with a note`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        var rows = ""
+        for (number, value) in ["1", "\"SECRET\""].enumerated() {
+            for (experiment, tags, field) in [
+                ("dev", #""id_participant":"p1""#, #"a\nb"#),
+                ("#dev", #""id_participant":"p1""#, "v"),
+                ("dev", #""id_participant":"p1","b\\":"x\\""#, "w"),
+                ("dev", #""id_participant":"p1""#, #"\tt"#),
+            ] {
+                rows += """
+                    {"measurement":"\(experiment)","tags":{\(tags)},\
+                    "time":"2023-11-14T22:13:2\(number)Z","fields":{"\(field)":\(value)}}
+
+                    """
+            }
+        }
+        let file = try folder.write(rows, to: "rows.ndjson")
+        let database = ["--db", folder.path("x.cozdb")]
+        #expect(try Command.cozdb(["import"] + database + [file]).status == 7)
+        let export = try Command.cozdb(["rejects"] + database + ["export"])
+        #expect(export.status == 7)
+        #expect(
+            export.output
+                == "dev,id_participant=p1 time=0i,\tt=\"SECRET\" 1700000001000000000\n")
+        #expect(export.errors.hasPrefix("cozdb: lp cannot represent 3 values, which are left out"))
+        let all = try Command.cozdb(["rejects"] + database + ["export", "--format", "ndjson"])
+        #expect(all.status == 0 && all.lines.count == 4)
+    }
+
     @Test func `names that differ by normalisation only stay apart everywhere`() throws {
         let (a, b) = (Self.composed, Self.decomposed)
         let folder = try TemporaryFolder()

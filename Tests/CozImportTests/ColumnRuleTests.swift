@@ -100,7 +100,8 @@ internal import Testing
     @Test(arguments: [#""tags":{"host":"a"}"#, #""name":"n""#, #""columns":["time","y"]"#])
     func `members of a series after its values are an error`(member: String) {
         let text = """
-            {"results":[{"series":[{"name":"m","columns":["time","x"],"values":[[1,2]],\(member)}]}]}
+            {"results":[{"series":[
+            {"name":"m","columns":["time","x"],"values":[[1,2]],\(member)}]}]}
             """
         let name = member.dropFirst().prefix { $0 != "\"" }
         #expect(failure(text, .influxJSON).contains("found \"\(name)\" after \"values\""))
@@ -161,6 +162,15 @@ internal import Testing
         }
     }
 
+    @Test func `a row with two values of one tag is refused`() throws {
+        let found = try read(
+            "name,tags,time,host,x\nm,host=a,1,b,1\nm,host=a,2,a,2\n", .influxCSV
+        ) { $0.table.tagColumns = ["host"] }
+        #expect(found.lines == ["m,host=a x=2 2"])
+        #expect(
+            found.refusals == [#"found two values of the tag "host", "a" and "b", expected one"#])
+    }
+
     @Test func `a second time column is kept as text`() throws {
         let text = "a|dateTime,b|dateTime,x\n1970-01-01T00:00:00.000000001Z,2024-01-01,1\n"
         #expect(
@@ -202,7 +212,8 @@ internal import Testing
     @Test func `a row with two participants is refused, unless they are one`() throws {
         func row(_ name: String) -> String {
             """
-            {"measurement":"m","time":1,"tags":{"id_participant":"p1"},"id_participant":"\(name)","x":1}
+            {"measurement":"m","time":1,"tags":{"id_participant":"p1"},
+            "id_participant":"\(name)","x":1}
             """
         }
         #expect(try read(row("p1"), .ndjson).lines == ["m,id_participant=p1 x=1 1"])
@@ -211,8 +222,8 @@ internal import Testing
         #expect(
             found.refusals
                 == [
-                    "found two values of \"id_participant\", \"p1\" and \"p2\", expected one "
-                        + "participant"
+                    "found two values of the tag \"id_participant\", \"p1\" and \"p2\", "
+                        + "expected one"
                 ])
     }
 
@@ -309,6 +320,40 @@ internal import Testing
             }
             #expect(found.lines == ["new room=7,x=2 1", "dev,room=7 x=2 2"], "\(format.name)")
         }
+    }
+
+    @Test func `an option may call a column with the name of a time the experiment`() throws {
+        let found = try read(#"{"time":1,"timestamp":"A","x":1}"#, .ndjson) {
+            $0.experiment = "dev"
+            $0.table.experimentColumn = "timestamp"
+        }
+        #expect(found.lines == ["A x=1 1"])
+    }
+
+    @Test func `a constant experiment leaves the names of Flux to tags and fields`() throws {
+        let found = try read(
+            """
+            #constant,measurement,dev
+            #datatype,tag,dateTime:number,double,string
+            ,result,_time,x,table
+            ,r1,1,1,t1
+
+            """, .annotatedCSV)
+        #expect(found.lines == ["dev,result=r1 table=\"t1\",x=1 1"])
+    }
+
+    @Test func `a tag of the identity may come from either of two renamed columns`() throws {
+        let found = try read("time,id_participant,user,x\n1,p1,,1\n2,,p2,2\n3,,,3\n", .csv) {
+            $0.experiment = "m"
+            $0.settings.identity = nil
+            $0.table.tagColumns = ["user"]
+            $0.renames = ["user": "id_participant"]
+        }
+        #expect(
+            found.lines.map { $0.replacing("user", with: "id_participant") }
+                == ["m,id_participant=p1 x=1 1", "m,id_participant=p2 x=2 2"])
+        let reason = "column 2: \"id_participant\" is empty, expected the participant"
+        #expect(found.refusals == [reason])
     }
 
     // MARK: Values

@@ -51,7 +51,8 @@ internal import Testing
             text: """
                 {"results":[{"series":[
                 {"name":"m","columns":["time","id_participant","x"],
-                "values":[["late","Zo\\u00eb \\uD83D\\uDE00",1],["late","p2",1],["late","p3",1]]}]}]}
+                "values":[["late","Zo\\u00eb \\uD83D\\uDE00",1],
+                ["late","p2",1],["late","p3",1]]}]}]}
                 """, participant: "Zoë 😀"),
         Input(
             title: "a default of annotated CSV", format: .annotatedCSV,
@@ -107,6 +108,37 @@ internal import Testing
         // They are refused from now on, too.
         _ = try importFiles([path], into: database, options: options)
         #expect(try database.info().rejects == 2, "\(left)")
+        try database.close()
+    }
+
+    @Test func `a refused row of a series is kept as a document with its series`() throws {
+        let text = """
+            {"results":[{"series":[{"name":"cpu \\"a\\"",
+            "tags":{"room":"é\\n","id_participant":"p1"},
+            "columns":["time","load"],"values":[["soon",1],[2,3]]}]}]}
+            """
+        let database = try Database.open(directory.path)
+        var options = ImportOptions()
+        options.format = .influxJSON
+        _ = try importFiles([files.write("input", text)], into: database, options: options)
+        var lines: [[UInt8]] = []
+        try database.rejects { entry in
+            if case .line(let line) = entry.refusal.subject { lines.append(line) }
+            return true
+        }
+        #expect(
+            lines.map { String(decoding: $0, as: UTF8.self) }
+                == [
+                    #"{"results":[{"series":[{"name":"cpu \"a\"","tags":{"room":"é\n","#
+                        + #""id_participant":"p1"},"columns":["time","load"],"#
+                        + #""values":[["soon",1]]}]}]}"#
+                ])
+        // A corrected copy imports.
+        let copy = String(decoding: lines[0], as: UTF8.self).replacing(#""soon""#, with: "1")
+        #expect(
+            try importFiles([files.write("copy", copy)], into: database, options: options).points
+                == 1)
+        #expect(try database.clearRejects(of: "cpu \"a\"") == 1)
         try database.close()
     }
 

@@ -22,7 +22,8 @@ struct RejectsCommand: ParsableCommand {
 
               list     print the entries as a table; long lines and values are cut, and
                        equal lines of a file are shown once, with their number
-              export   print the entries as line protocol
+              export   print the entries as line protocol; what it cannot represent is
+                       left out and counted on standard error
               replay   write refused values again after a type change; cells that have a
                        value are not changed
               clear    remove the entries from the journal for good; export them first
@@ -97,7 +98,7 @@ struct RejectsCommand: ParsableCommand {
         try output.flush()
     }
 
-    private func show(_ format: Format) throws(DatabaseError) {
+    private func show(_ format: Format) throws {
         let output = OutputWriter()
         var printer = RejectPrinter(format: format, output: output)
         try Database.withReader(database.path) { database throws(DatabaseError) in
@@ -110,6 +111,10 @@ struct RejectsCommand: ParsableCommand {
         }
         printer.end()
         try output.flush()
+        if let note = printer.losses.note("lp", others: "ndjson") {
+            StandardError.writeLine("cozdb: \(PlainText.escaped(note))")
+            throw ExitStatus.partlyRefused.exitCode
+        }
     }
 
     private func replay() throws {
@@ -146,6 +151,8 @@ struct RejectPrinter {
             .init("column", right: true), .init("what"), .init("reason"),
         ], cellWidthMax: .max)
     private var count = 0
+    /// What line protocol cannot represent and is left out.
+    private(set) var losses = FormatLosses()
 
     init(format: RejectsCommand.Format, output: OutputWriter) {
         self.format = format
@@ -164,7 +171,7 @@ struct RejectPrinter {
             ])
             if table.rowCount >= 512 { output.append(takeText()) }
         case .ndjson: output.append(RejectPrinter.json(entry).line + "\n")
-        case .lp: output.append(RejectPrinter.line(refusal))
+        case .lp: output.append(line(refusal))
         }
     }
 
@@ -225,12 +232,17 @@ struct RejectPrinter {
         return .object(result)
     }
 
-    /// A refused line as received, or a refused value as a point.
-    private static func line(_ refusal: Refusal) -> [UInt8] {
+    /// A refused line as received, or a refused value as a point; empty if line protocol cannot
+    /// represent it.
+    private mutating func line(_ refusal: Refusal) -> [UInt8] {
         var bytes: [UInt8] = []
         switch refusal.subject {
         case .line(let line): bytes = line
         case .value(let experiment, let key, let time, let field, let value, _):
+            if let loss = RejectPrinter.loss(experiment, key, field, value) {
+                losses.lose(loss)
+                return []
+            }
             LineProtocolText.append(experiment: experiment, to: &bytes)
             for tag in key.tags where !tag.value.isEmpty {
                 bytes.append(UInt8(ascii: ","))
@@ -239,13 +251,35 @@ struct RejectPrinter {
                 LineProtocolText.append(key: tag.value, to: &bytes)
             }
             bytes.append(UInt8(ascii: " "))
+            if LineText.isReadAsWhitespace(field) {
+                bytes.append(contentsOf: LineText.ignoredField.utf8)
+            }
             LineProtocolText.append(key: field, to: &bytes)
             bytes.append(UInt8(ascii: "="))
-            guard LineProtocolText.append(value, to: &bytes) else { return [] }
+            _ = LineProtocolText.append(value, to: &bytes)
             bytes.append(contentsOf: " \(time.nanoseconds)".utf8)
         }
         bytes.append(UInt8(ascii: "\n"))
         return bytes
+    }
+
+    /// Why line protocol cannot represent a value; nil if it can.
+    private static func loss(
+        _ experiment: String, _ key: SeriesKey, _ field: String, _ value: FieldValue
+    ) -> String? {
+        guard LineText.canRepresent(experiment: experiment), !experiment.hasPrefix("{") else {
+            return LineProtocolText.loss(experiment: experiment)
+        }
+        let tag = key.tags.first {
+            !$0.value.isEmpty
+                && !(LineProtocolText.canRepresent(key: $0.name) && LineText.canRepresent($0.value))
+        }
+        if let tag { return LineProtocolText.loss(tag: tag.name, tag.value) }
+        if !LineProtocolText.canRepresent(key: field) { return LineProtocolText.loss(field: field) }
+        if case .float(let number) = value, !number.isFinite {
+            return LineProtocolText.loss(number: value)
+        }
+        return nil
     }
 }
 

@@ -44,11 +44,14 @@ struct LineSeries {
     /// string or number is taken as a tag, at any depth.
     private static func item(_ item: [UInt8]) -> Found? {
         var words = JSONWords(item)
+        // A refused row of an answer of InfluxDB.
+        let isAnswer = item.starts(with: "{\"results\":".utf8)
+        let experimentName = Name(isAnswer ? "name" : "measurement")
         var experiment: String?
         var all: [(name: String, value: String)] = []
         var own: [(name: String, value: String)] = []
         while let pair = words.nextPair() {
-            if !words.isInTags, experiment == nil, Name(pair.name) == Name("measurement") {
+            if !words.isInTags, experiment == nil, Name(pair.name) == experimentName {
                 experiment = pair.value
             } else if !pair.value.isEmpty {
                 all.append(pair)

@@ -80,7 +80,7 @@ package enum LineText {
 }
 
 /// Writes points as items of JSON, which can express all names.
-enum ItemText {
+package enum ItemText {
     /// Returns one point in the form of NDJSON exports.
     static func point(
         experiment: String, tags: [(name: String, value: String)],
@@ -110,7 +110,7 @@ enum ItemText {
     }
 
     /// A string of JSON (RFC 8259, section 7).
-    private static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -196,6 +196,14 @@ public struct ExperimentSchema: Sendable {
         columns[id].note = field.note
     }
 
+    mutating func removeDeclaration(of name: String) {
+        ownDeclarations.removeAll { Name($0.name) == Name(name) }
+        declarationIndex = [:]
+        for (index, field) in ownDeclarations.enumerated() {
+            declarationIndex[Name(field.name)] = index
+        }
+    }
+
     /// Removes a column that has no values in any source. Its number stays in use. A later column
     /// may have its name, with a new number.
     mutating func remove(_ id: ColumnID) {

@@ -43,6 +43,11 @@ public struct SchemaPreset: Hashable, Sendable {
             self.options = options
         }
 
+        /// Whether the declaration says nothing but the type of the field.
+        var isTypeOnly: Bool {
+            unit.isEmpty && note.isEmpty && question.isEmpty && options.isEmpty
+        }
+
         /// All names and texts are compared byte by byte.
         public static func == (left: Field, right: Field) -> Bool {
             Name(left.name) == Name(right.name) && left.type == right.type

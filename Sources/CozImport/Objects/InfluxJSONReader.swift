@@ -51,6 +51,10 @@ private struct InfluxJSONDecoder: ~Copyable {
     /// The columns of the names, once the name and the tags of the series are known.
     private var columns: [Int] = []
     private var hasValues = false
+    /// The series up to its rows, made for the first refused one.
+    private var head: [UInt8]?
+    /// The size of all heads in the batch.
+    private var headsSizeBytes = 0
     /// The series' list of rows and what it is in.
     private var rowsNesting = JSONScanner.Nesting()
     private var hasFailed = false
@@ -67,9 +71,12 @@ private struct InfluxJSONDecoder: ~Copyable {
         _ file: InputFile, into batch: inout WriteBatch, _ limits: BatchLimits
     ) throws(DatabaseError) -> Bool {
         rows.forgetNumbers()
+        headsSizeBytes = 0
         let start = file.decodedBytes
         var points = 0
-        while points < limits.points, file.decodedBytes - start < limits.sizeBytes {
+        while points < limits.points,
+            file.decodedBytes - start + headsSizeBytes < limits.sizeBytes
+        {
             if hasFailed { return true }
             let token = try input.next(from: file)
             switch token {
@@ -214,6 +221,7 @@ private struct InfluxJSONDecoder: ~Copyable {
                 file: file.name)
         }
         rowsNesting = input.scanner.nesting
+        head = nil
         rows.series = ObjectRows.Series(experiment: name, tags: tags)
     }
 
@@ -268,15 +276,38 @@ private struct InfluxJSONDecoder: ~Copyable {
         }
     }
 
-    /// Refuses the retained row.
+    /// A longer beginning of a series is not repeated with each refused row.
+    private static let headSizeBytesMax = 16 << 10
+
+    /// Refuses the retained row. It is kept as a document with one row, because the row alone says
+    /// neither its experiment nor its columns.
     private mutating func refuse(
         _ place: JSONPlace, _ reason: String, _ batch: inout WriteBatch
     ) {
-        let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
-        refuse(
-            input.scanner.text.copy(input.keptStart..<end), place, reason,
-            rows.participant(of: row),
-            &batch)
+        let tail = Array("]}]}]}".utf8)
+        let head = seriesHead()
+        let range = input.keptStart..<input.scanner.index
+        let isWhole = head.count + range.count + tail.count <= Refusal.lineSizeBytesMax
+        let kept = input.scanner.text.copy(range.prefix(Refusal.lineSizeBytesMax))
+        let text =
+            isWhole && head.count <= InfluxJSONDecoder.headSizeBytesMax
+            ? head + kept + tail : kept
+        headsSizeBytes += text.count - kept.count
+        refuse(text, place, reason, rows.participant(of: row), &batch)
+    }
+
+    private mutating func seriesHead() -> [UInt8] {
+        if let head { return head }
+        let columns = columnNames.map { ItemText.quoted(String(decoding: $0, as: UTF8.self)) }
+        var text = "{\"results\":[{\"series\":[{\"name\":"
+        text += ItemText.quoted(String(decoding: name, as: UTF8.self))
+        if !tags.isEmpty {
+            let pairs = tags.map { ItemText.quoted($0.name) + ":" + ItemText.quoted($0.value) }
+            text += ",\"tags\":{" + pairs.joined(separator: ",") + "}"
+        }
+        text += ",\"columns\":[" + columns.joined(separator: ",") + "],\"values\":["
+        head = Array(text.utf8)
+        return Array(text.utf8)
     }
 
     private func refuse(

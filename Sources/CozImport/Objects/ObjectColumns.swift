@@ -130,7 +130,9 @@ struct ObjectColumns {
             && lookup.mayBeTag(name)
         let text = String(decoding: name, as: UTF8.self)
         let isNamedByRow = experiment == nil && options.experiment == nil
-        if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {
+        if isNamed(table.experimentColumn) {
+            column.role = .experiment
+        } else if let rank = rank(of: text, table.timeColumn, TableHeader.timeNames) {
             (column.role, column.rank) = (.time, rank)
         } else if let rank = rank(
             of: text, table.experimentColumn, isNamedByRow ? TableHeader.experimentNames : [])

@@ -109,10 +109,10 @@ struct TableAnnotations {
     }
 
     /// Applies the meaning of Flux labels, which begin with `_`, regardless of their type. If a
-    /// datatype declares the measurement column, as Flux results never do, such labels are ordinary
+    /// datatype declares the measurement, as Flux results never do, such labels are ordinary
     /// names of tags and fields.
     private func resolveRoles(_ layout: inout TableLayout) {
-        let isExtended = layout.index(of: .experiment) != nil
+        let isExtended = (layout.columns + layout.constants).contains { $0.role == .experiment }
         func index(_ label: String) -> Int? {
             if isExtended { return nil }
             return layout.columns.firstIndex { $0.name.elementsEqual(label.utf8) }

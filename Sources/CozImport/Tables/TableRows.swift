@@ -536,8 +536,9 @@ struct TableRows {
         let missing = tags.first { index in
             let column = layout.columns[index]
             let name = tagName(column)
+            let stored = options.storedName(of: String(decoding: name, as: UTF8.self)).utf8
             return column.role != .tagList && lookup.needs(name, in: plans[current].name)
-                && !list.contains { $0.name.utf8.elementsEqual(name) }
+                && !list.contains { options.storedName(of: $0.name).utf8.elementsEqual(stored) }
         }
         guard let missing else { return nil }
         let isParticipant = tagName(layout.columns[missing]) == plans[current].participantTag

@@ -6,7 +6,13 @@ enum TagList {
     /// Returns the first tag that cannot be stored, as a message; nil if all can.
     static func problem(_ tags: [(name: String, value: String)]) -> String? {
         let sizeMax = DatabaseOptions.nameSizeBytesMax
+        var values: [[UInt8]: String] = [:]
         for (name, value) in tags {
+            let known = values.updateValue(value, forKey: Array(name.utf8)) ?? value
+            guard known.utf8.elementsEqual(value.utf8) else {
+                return "found two values of the tag \"\(name.prefix(60))\", "
+                    + "\"\(known.prefix(60))\" and \"\(value.prefix(60))\", expected one"
+            }
             guard (1...sizeMax).contains(name.utf8.count) else {
                 return "the name of a tag has \(name.utf8.count) bytes, expected 1 to \(sizeMax)"
             }
@@ -18,29 +24,21 @@ enum TagList {
         return nil
     }
 
-    /// Returns an error if several places name the participant, and an option or their values say
-    /// that they differ; else adds the participant of the options to a list without one.
+    /// Adds the participant of the options to a list without one. Returns an error if the column
+    /// that an option names is not the only one that names the participant.
     ///
     /// - Parameter tag: the tag that names participants.
     static func settleParticipant(
         _ tags: inout [(name: String, value: String)], _ tag: [UInt8], _ options: ImportOptions
     ) -> String? {
-        let found = tags.filter { tag.elementsEqual(options.storedName(of: $0.name).utf8) }
-        guard let first = found.first, let last = found.last else {
-            if let participant = options.participant, !participant.isEmpty {
-                tags.insert((String(decoding: tag, as: UTF8.self), participant), at: 0)
-            }
-            return nil
-        }
-        if found.count == 1 { return nil }
+        let count = tags.count { tag.elementsEqual(options.storedName(of: $0.name).utf8) }
         let name = String(decoding: tag, as: UTF8.self)
-        if let column = options.table.participantColumn {
-            return "found \"\(column)\" and \"\(name)\", which both name the participant; skip one "
-                + "of them"
+        if count == 0, let participant = options.participant, !participant.isEmpty {
+            tags.insert((name, participant), at: 0)
         }
-        guard !first.value.utf8.elementsEqual(last.value.utf8) else { return nil }
-        return "found two values of \"\(name)\", \"\(first.value.prefix(60))\" and "
-            + "\"\(last.value.prefix(60))\", expected one participant"
+        guard count > 1, let column = options.table.participantColumn else { return nil }
+        return "found \"\(column)\" and \"\(name)\", which both name the participant; skip one of "
+            + "them"
     }
 
     /// Parses `host=a,region=b`. A part without `=` belongs to the value before it; nil if there is

@@ -34,8 +34,7 @@ final class MaterializedOutput: SeriesOutput {
                 "a subquery has more than \(rowCountMax) rows (rowCountMax); "
                     + "narrow its time range, or raise the limit")
         }
-        let present = columns.present.lazy.filter { $1.isPresent.contains(true) }
-        rows.add(times, present) { plan.columns[$0].type }
+        rows.add(times, columns) { plan.columns[$0].type }
         try share.resize(to: sizeBytes + heldBytes)
         try context.checkCancelled()
     }

@@ -4,10 +4,12 @@
 /// series or group have few.
 struct SparseRows {
     private(set) var times: [Int64] = []
+    /// The columns of the only call of `add` so far, if they can be taken as they are: most series
+    /// of a subquery arrive at once.
+    private var whole: RowColumns?
     /// The columns with a value, in order of arrival.
     private var columns: [(index: Int, builder: VectorBuilder)] = []
-    /// The place of each column in that list. Unused until the second call of `add`, because most
-    /// series of a subquery arrive at once.
+    /// The place of each column in that list. Unused until the second call of `add`.
     private var places: [Int: Int] = [:]
     /// The approximate memory of the columns' strings.
     private var textSizeBytes = 0
@@ -16,7 +18,30 @@ struct SparseRows {
     var sizeBytes: Int {
         let column =
             2 * MemoryLayout<VectorBuilder>.stride + VectorBuilder.rowSizeBytes * times.count
-        return times.count * 8 + columns.count * column + textSizeBytes
+        let count = columns.count + (whole?.references.count ?? 0)
+        return times.count * 8 + count * column + textSizeBytes
+    }
+
+    /// Adds rows with the columns of a result.
+    ///
+    /// - Parameter type: the type of a column; nil if unknown.
+    mutating func add(_ times: [Int64], _ columns: RowColumns, type: (Int) -> FieldType?) {
+        if self.times.isEmpty, columns.present.allSatisfy({ SparseRows.isCompact($1) }) {
+            (self.times, whole) = (times, columns)
+            return
+        }
+        if let first = whole.take() {
+            let known = self.times
+            self.times = []
+            add(known, first.present, type: type)
+        }
+        add(times, columns.present.lazy.filter { $1.isPresent.contains(true) }, type: type)
+    }
+
+    /// Whether a column has values and no table of strings that may belong to many others.
+    private static func isCompact(_ vector: ResultVector) -> Bool {
+        vector.type != nil && (vector.type != .string || vector.strings.count <= vector.count)
+            && vector.isPresent.contains(true)
     }
 
     /// Adds rows.
@@ -56,6 +81,10 @@ struct SparseRows {
     ///
     /// - Parameter order: the rows in their new order; nil keeps the order.
     mutating func takeColumns(_ order: [Int]? = nil) -> RowColumns {
+        if let whole = whole.take() {
+            self = SparseRows()
+            return order.map { whole.filtered($0) } ?? whole
+        }
         var result = RowColumns(count: order?.count ?? times.count)
         result.reserve(columns.count)
         for place in columns.indices.sorted(by: { columns[$0].index < columns[$1].index }) {

@@ -209,7 +209,7 @@ extension SchemaSet {
     fileprivate mutating func remove(_ rewriting: Engine.Rewriting) {
         for id in rewriting.droppedSchemas { remove(id) }
         for (experiment, column) in rewriting.droppedColumns {
-            update(experiment) { $0.remove(column) }
+            remove(column, of: experiment)
         }
     }
 }

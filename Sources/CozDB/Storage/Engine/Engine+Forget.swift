@@ -80,7 +80,8 @@ extension Engine {
     }
 
     /// Adds columns and experiments without any values left, because their names may be personal
-    /// too. Experiments with declared fields stay.
+    /// too. Experiments with declared fields stay, unless only types are declared: importers
+    /// declare these.
     private func addEmptied(_ deletion: Deletion, _ rewriting: inout Rewriting) {
         for view in deletion.experiments.map(\.view) {
             let schema = view.schema
@@ -93,7 +94,7 @@ extension Engine {
                 columns.formUnion(left.columnsWithValues)
                 isEmpty = false
             }
-            if isEmpty, schema.declarations.isEmpty {
+            if isEmpty, schema.declarations.allSatisfy(\.isTypeOnly) {
                 rewriting.droppedSchemas.append(schema.id)
                 continue
             }

@@ -69,8 +69,23 @@ struct SchemaSet: Sendable {
         for column in schema.columns {
             sizeBytes -= SchemaChange.column(experiment: id, column).sizeBytes
         }
+        for field in schema.declarations {
+            sizeBytes -= SchemaChange.declaration(experiment: id, field).sizeBytes
+        }
         sizeBytes = max(0, sizeBytes)
         addFormer(Identity.participantTags([schema.identity]))
+    }
+
+    /// Removes a column that has no values in any source, and the declaration of its type.
+    mutating func remove(_ column: ColumnID, of experiment: Int) {
+        guard let schema = byID[experiment] else { return }
+        let known = schema.columns[column]
+        if known.kind == .field, let field = schema.ownDeclaration(of: known.name), field.isTypeOnly
+        {
+            sizeBytes -= SchemaChange.declaration(experiment: experiment, field).sizeBytes
+            update(experiment) { $0.removeDeclaration(of: field.name) }
+        }
+        update(experiment) { $0.remove(column) }
     }
 
     mutating func addFormer(_ tags: Set<Name>) {

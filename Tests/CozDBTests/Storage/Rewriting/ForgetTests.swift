@@ -423,6 +423,32 @@ struct ForgetTests {
         try database.close()
     }
 
+    @Test func `declared types go with the last value of their field, questions stay`() throws {
+        let database = try PlantedDatabase(identity: .standard).open(on: FaultyFileSystem())
+        func write(_ experiment: String, _ name: String, _ question: String = "") throws {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: experiment, tags: ["id_participant": name],
+                time: Timestamp(nanoseconds: 1), fields: ["\(name)_f": .float(1)])
+            let handle = batch.experiment(experiment.utf8.span)
+            for field in ["\(name)_f", "other"] {
+                batch.declare(.init(field, .float, question: question), experiment: handle)
+            }
+            _ = try database.write(batch)
+        }
+        try write("typed", "p7")
+        try write("asked", "p7", "Warm?")
+        try write("shared", "p7")
+        try write("shared", "p8")
+        _ = try database.forget(["p7"])
+        let schemas = try database.schemas()
+        #expect(schemas.map(\.name).sorted() == ["asked", "shared"])
+        let left = schemas.first { $0.name == "shared" }
+        #expect(left?.declarations.map(\.name) == ["other", "p8_f"])
+        #expect(left?.declaration(of: "p8_f")?.type == .float)
+        try database.close()
+    }
+
     @Test func `refused lines whose participant is known from elsewhere are not kept`() throws {
         let system = FaultyFileSystem()
         let database = try PlantedDatabase(identity: .standard).open(on: system)
