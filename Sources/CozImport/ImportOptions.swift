@@ -101,6 +101,10 @@ public struct ImportOptions: Sendable {
     package var participantTags: [[UInt8]: String] {
         if participantTag != nil { return [:] }
         if case .participant = settings.identity { return [:] }
+        return ImportOptions.participantTags(of: schemas)
+    }
+
+    package static func participantTags(of schemas: [ExperimentSchema]) -> [[UInt8]: String] {
         var tags: [[UInt8]: String] = [:]
         for schema in schemas {
             guard case .participant(let tag) = schema.identity, tag != "id_participant" else {

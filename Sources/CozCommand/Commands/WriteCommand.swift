@@ -42,7 +42,7 @@ struct WriteCommand: ParsableCommand {
         let wasRefused = try Database.withWriter(
             database.path, creates: true, access: fileAccess.access, wait.lock
         ) { database throws(DatabaseError) in
-            var session = WriteSession(database, options)
+            var session = try WriteSession(database, options)
             try session.run()
             return session.wasRefused
         }
@@ -60,7 +60,7 @@ private struct WriteSession: ~Copyable {
     private(set) var wasRefused = false
     private var reportedJournalFull = false
 
-    init(_ database: Database, _ options: WriteOptions) {
+    init(_ database: Database, _ options: WriteOptions) throws(DatabaseError) {
         self.database = database
         var parserOptions = LineProtocolParser.Options()
         parserOptions.precision = options.precision.unit
@@ -70,6 +70,10 @@ private struct WriteSession: ~Copyable {
         parserOptions.participant = options.participant
         parserOptions.participantTag =
             options.participantTag ?? WriteOptions.standardParticipantTag
+        if options.participant != nil, options.participantTag == nil {
+            parserOptions.participantTags = ImportOptions.participantTags(
+                of: try database.schemas())
+        }
         parser = LineProtocolParser(options: parserOptions)
         batch.source = "standard input"
         batch.settings = options.settings

@@ -288,7 +288,7 @@ struct ObjectRows {
             return known
         }
         let name = plans[current].name
-        let key = name + [0] + column.name
+        let key = SchemaLookup.key(column.name, of: name)
         var type = column.type ?? lookup.type(of: column.name, in: name) ?? found[key]
         if type == nil {
             switch cell.kind {

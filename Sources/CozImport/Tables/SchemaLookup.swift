@@ -26,6 +26,11 @@ struct SchemaLookup {
             .map { FieldDeclarations($0) }
     }
 
+    /// Returns a key for a field of an experiment. Names may have any bytes.
+    static func key(_ field: [UInt8], of experiment: [UInt8]) -> [UInt8] {
+        Array("\(experiment.count) ".utf8) + experiment + field
+    }
+
     /// Returns the type of a field, as stored or declared; nil if unknown.
     func type(of field: [UInt8], in experiment: [UInt8]) -> FieldType? {
         let name = options.storedName(of: String(decoding: field, as: UTF8.self))

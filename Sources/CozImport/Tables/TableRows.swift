@@ -296,7 +296,7 @@ struct TableRows {
         of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int
     ) -> FieldType? {
         if let type = column.type ?? lookup.type(of: field, in: experiment) { return type }
-        let key = experiment + [0] + field
+        let key = SchemaLookup.key(field, of: experiment)
         if let type = found[key] { return type }
         guard index < inferredTypes.count, let type = inferredTypes[index] else { return nil }
         found[key] = type
@@ -379,7 +379,7 @@ struct TableRows {
         evidence.add(text, range)
         let type = evidence.type ?? .string
         plans[current].types[index] = type
-        found[plans[current].name + [0] + layout.columns[index].name] = type
+        found[SchemaLookup.key(layout.columns[index].name, of: plans[current].name)] = type
         append(text, range, index, nil, &batch)
     }
 

@@ -140,11 +140,19 @@ extension PayloadDecoder {
         if !isThere {
             if let participant = settings.participant, !participant.isEmpty {
                 tags.append((tag, participant))
-            } else if settings.needsParticipant {
+            } else if needsParticipant(text, base) {
                 faults.append("missing tags.\(tag)")
             }
         }
         return tags
+    }
+
+    private func needsParticipant(_ text: PaddedBytes, _ base: Int) -> Bool {
+        guard !settings.experimentsWithoutParticipant.isEmpty, let name = item.measurement else {
+            return settings.needsParticipant
+        }
+        return settings.needsParticipant
+            && !settings.experimentsWithoutParticipant.contains(bytes(name.value, text, base))
     }
 
     /// The tag that names participants in the experiment of the item.

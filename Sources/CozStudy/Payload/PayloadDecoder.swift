@@ -16,6 +16,8 @@ struct PayloadDecoder: ~Copyable {
         var participantTag = "id_participant"
         /// The tags of experiments that have another one.
         var participantTags: [[UInt8]: String] = [:]
+        /// The experiments whose identity is not the participant.
+        var experimentsWithoutParticipant: Set<[UInt8]> = []
         var arrival = Timestamp(nanoseconds: 0)
         /// Whether to refuse invalid JSON and continue after it, instead of throwing.
         var recovers = false

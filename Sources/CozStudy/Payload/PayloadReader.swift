@@ -48,6 +48,10 @@ struct PayloadReader: PointReader {
         settings.storedName = options.storedName(of:)
         if let tag = options.participantTag { settings.participantTag = tag }
         settings.participantTags = options.participantTags
+        for schema in options.schemas where options.settings.identity == nil {
+            if case .participant = schema.identity { continue }
+            settings.experimentsWithoutParticipant.insert(Array(schema.name.utf8))
+        }
         box = Box(settings)
         isAtomic = payload.isAtomic
     }

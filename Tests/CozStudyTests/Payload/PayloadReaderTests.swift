@@ -197,6 +197,37 @@ struct PayloadReaderTests {
         #expect(report.refusedLines == 1)
     }
 
+    @Test(arguments: [Identity.participant(tag: "user"), .allTags, .tags(["site"])])
+    func `the identity of a known experiment decides what an item needs`(identity: Identity) throws
+    {
+        var batch = WriteBatch()
+        batch.settings.identity = identity
+        try batch.add(
+            experiment: "dev", tags: ["user": "p1", "site": "s"], time: Timestamp(nanoseconds: 1),
+            fields: ["a": .float(1)])
+        _ = try database.write(batch)
+        let item = """
+            {"time":"2022-09-01T07:02:51Z","measurement":"dev","tags":{"user":"p2","site":"s"},
+            "fields":{"a":1}}
+            """
+        #expect(try run(try file(item)).points == 1)
+        #expect(try StoredRow.refusals(database).isEmpty)
+    }
+
+    @Test func `a participant of the options is that of items that name none`() throws {
+        let report = try run(
+            try file(
+                """
+                {"time":"2022-09-01T07:02:51Z","measurement":"dev","tags":{},"fields":{"a":1}}
+                {"time":"2022-09-01T07:02:51Z","measurement":"dev","tags":{"id_participant":"p1"},
+                "fields":{"a":2}}
+                """)
+        ) { $0.participant = "p9" }
+        #expect(report.points == 2)
+        let rows = try StoredRow.all(database)
+        #expect(Set(rows.map(\.key)) == [["p1"], ["p9"]])
+    }
+
     // MARK: All or nothing
 
     @Test func `a file is stored whole or not at all`() throws {
