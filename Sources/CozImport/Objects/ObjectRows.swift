@@ -152,7 +152,8 @@ struct ObjectRows {
         var owner = lookup.participant(of: series.tags, in: experiment) ?? options.participant
         for cell in row.cells where !cell.text.isEmpty && !isNull(cell, row.texts) {
             let column = columns.all[cell.column]
-            guard column.isParticipant || column.role == .tag && column.name == tag else {
+            let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
+            guard column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag) else {
                 continue
             }
             owner = String(decoding: row.texts.copy(cell.text), as: UTF8.self)

@@ -58,7 +58,12 @@ struct SchemaLookup {
         of tags: [(name: String, value: String)], in experiment: [UInt8]?
     ) -> String? {
         let tag = participantTag(of: experiment)
-        return tags.last { tag.elementsEqual(options.storedName(of: $0.name).utf8) }?.value
+        return tags.last { isStored(Array($0.name.utf8), as: tag) }?.value
+    }
+
+    /// Whether a tag is stored under a name.
+    func isStored(_ tag: [UInt8], as name: [UInt8]) -> Bool {
+        name.elementsEqual(options.storedName(of: String(decoding: tag, as: UTF8.self)).utf8)
     }
 
     /// Whether a column is a tag of the experiment's identity, so that every row needs a value.

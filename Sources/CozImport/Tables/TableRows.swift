@@ -186,16 +186,20 @@ struct TableRows {
         let name = text(experimentIndex)
         let tag = lookup.participantTag(of: name.isEmpty ? constantExperiment : name)
         var owner = options.participant.map { Array($0.utf8) } ?? []
-        for column in constantTags where column.name == tag { owner = column.defaultValue }
+        for column in constantTags where lookup.isStored(column.name, as: tag) {
+            owner = column.defaultValue
+        }
         for (index, column) in layout.columns.enumerated() {
-            var value = text(index)
-            if value.isEmpty { value = column.defaultValue }
+            var value: [UInt8]
             if column.role == .tagList {
-                let pairs = TagList.pairs(String(decoding: value, as: UTF8.self)) ?? []
-                let pair = pairs.last { tag.elementsEqual($0.name.utf8) }
-                value = Array((pair?.value ?? "").utf8)
-            } else if !column.isParticipant, column.role != .tag || column.name != tag {
-                continue
+                let pairs = TagList.pairs(String(decoding: text(index), as: UTF8.self)) ?? []
+                value = Array((pairs.last { tag.elementsEqual($0.name.utf8) }?.value ?? "").utf8)
+            } else {
+                let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
+                guard column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag)
+                else { continue }
+                value = text(index)
+                if value.isEmpty { value = column.defaultValue }
             }
             if !value.isEmpty { owner = value }
         }
