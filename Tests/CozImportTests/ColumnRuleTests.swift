@@ -368,6 +368,26 @@ internal import Testing
         #expect(found.refusals.count == 1)
     }
 
+    @Test func `a row that the database refuses does not decide the type of a field`() throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        _ = try database.forget(["p0"])
+        let rows = """
+            {"measurement":"m","time":1,"v":5}
+            {"measurement":"m","time":2,"id_participant":"p0","v":5}
+            {"measurement":"m","time":3,"id_participant":"p1","v":"a"}
+            {"measurement":"m","time":4,"id_participant":"p2","v":"b"}
+            """
+        var options = ImportOptions()
+        options.format = .ndjson
+        let report = try importFiles([files.write("a", rows)], into: database, options: options)
+        #expect(report.refusedPoints == 2 && report.refusedValues == 0)
+        let result = try database.query("SELECT v FROM m")
+        #expect(result.series[0].column("v")?.texts == ["a", "b"])
+        #expect(try database.schemas()[0].declarations.isEmpty)
+        try database.close()
+    }
+
     @Test func `a text for no value is no tag, a number of its digits is one`() throws {
         let rows = [#"{"time":1,"room":"5","x":1}"#, #"{"time":2,"room":5,"x":1}"#]
         for order in [rows, rows.reversed()] {

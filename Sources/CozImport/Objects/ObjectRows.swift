@@ -258,11 +258,9 @@ struct ObjectRows {
         let column = columns.all[cell.column]
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)
-        if let locked = field.type, locked != type,
-            type == .string || locked == .integer || column.type != nil
-        {
-            declare(column, locked, &batch)
-        }
+        // A type that was only inferred is that of the field once a value is stored.
+        let isAsked = column.type != nil || column.place == .integerFields
+        if isAsked, let asked = field.type, asked != type { declare(column, asked, &batch) }
         let hasFieldType = field.type == type
         let handle: WriteBatch.ColumnHandle
         if hasFieldType, let known = field.handle {

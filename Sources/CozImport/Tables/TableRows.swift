@@ -354,7 +354,8 @@ struct TableRows {
             ? CellValue.read(text, range, as: type, layout.columns[index].notation)
             : .value(.string, bits: 0)
         guard case .value(type, let bits) = value else {
-            return appendMismatch(value, text, range, layout.columns[index].name, type, &batch)
+            let column = layout.columns[index]
+            return appendMismatch(value, text, range, column.name, type, column, &batch)
         }
         let column: WriteBatch.ColumnHandle
         if let known = plans[current].handles[index] {
@@ -387,23 +388,24 @@ struct TableRows {
         append(text, range, index, nil, &batch)
     }
 
-    /// Appends a value whose type is not that of its field. The database converts or refuses a
-    /// number of another type. It refuses a text and records the expected type.
+    /// Appends a value whose type may not be that of its field. The database converts or refuses
+    /// it. A type that was only inferred is that of the field once a value is stored.
     private mutating func appendMismatch(
         _ value: CellValue, _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8],
-        _ type: FieldType, _ batch: inout WriteBatch
+        _ type: FieldType, _ source: TableColumn, _ batch: inout WriteBatch
     ) {
         let plan = plans[current]
+        let isAsked = source.type != nil
         switch value {
         case .null: return
         case .value(let other, let bits):
-            if other != type { declare(name, type, &batch) }
+            if isAsked, other != type { declare(name, type, &batch) }
             let column = batch.column(experiment: plan.handle, name: name.span, type: other)
             batch.append(
                 column: column,
                 bits: other == .string ? TableRows.string(text, range, &batch) : bits)
         case .mismatch:
-            declare(name, type, &batch)
+            if isAsked { declare(name, type, &batch) }
             let column = batch.column(experiment: plan.handle, name: name.span, type: .string)
             batch.append(column: column, bits: TableRows.string(text, range, &batch))
         }
@@ -476,7 +478,7 @@ struct TableRows {
             range.isEmpty
             ? (type == .string ? .value(.string, bits: 0) : .null)
             : CellValue.read(text, range, as: type, column.notation)
-        appendMismatch(value, text, range, name, type, &batch)
+        appendMismatch(value, text, range, name, type, column, &batch)
     }
 
     // MARK: Tags
