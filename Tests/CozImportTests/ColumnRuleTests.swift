@@ -322,6 +322,39 @@ internal import Testing
         }
     }
 
+    @Test func `the tags of the default experiment are not those of rows that name another`() throws
+    {
+        let table = "time,exp,user,room,x\n1,e2,p,7,2\n2,,p,7,2\n"
+        let objects = """
+            {"time":1,"exp":"e2","user":"p","room":7,"x":2}
+            {"time":2,"exp":null,"user":"p","room":7,"x":2}
+            """
+        let series = """
+            {"results":[{"series":[{"name":"dev","columns":["time","exp","user","room","x"],
+            "values":[[1,"e2","p",7,2],[2,null,"p",7,2]]}]}]}
+            """
+        for (format, text) in [
+            (InputFormat.csv, table), (.ndjson, objects), (.influxJSON, series),
+        ] {
+            let found = try read(text, format) {
+                $0.settings.identity = nil
+                if format.name != "influx-json" { $0.experiment = "dev" }
+                $0.table.experimentColumn = "exp"
+                $0.tagNames = [Array("dev".utf8): [Array("room".utf8)]]
+                $0.schemas = [
+                    ExperimentSchema(
+                        id: 1, name: "dev", identity: .allTags, typeRule: .lossless, preset: ""),
+                    ExperimentSchema(
+                        id: 2, name: "e2", identity: .participant(tag: "user"),
+                        typeRule: .lossless, preset: ""),
+                ]
+            }
+            #expect(
+                found.lines == ["e2,user=p room=7,x=2 1", "dev,room=7 user=\"p\",x=2 2"],
+                "\(format.name)")
+        }
+    }
+
     @Test func `an option may call a column with the name of a time the experiment`() throws {
         let found = try read(#"{"time":1,"timestamp":"A","x":1}"#, .ndjson) {
             $0.experiment = "dev"

@@ -128,6 +128,8 @@ enum NamedWords {
         collectCells(text, &words)
         for separators in [
             Array(" \t\r\n,;=\"'(){}[]".utf8), Array(" \t\r\n,;:=\"'/\\(){}[]".utf8),
+            // Several words between quotes or other delimiters.
+            Array("\t\r\n,;=\"'(){}[]|<>".utf8),
         ] {
             for word in text.split(whereSeparator: { separators.contains($0) }) {
                 insert(word, &words)
@@ -169,15 +171,34 @@ enum NamedWords {
         guard let first = word.first, let last = word.last, text.count >= word.count else {
             return false
         }
-        for start in 0...(text.count - word.count) where text[start] == first {
-            let end = start + word.count
-            guard text[start..<end].elementsEqual(word) else { continue }
+        // Knuth, Morris and Pratt: names are long enough for a comparison at each byte to be slow.
+        let borders = borders(of: word)
+        var matched = 0
+        for (index, byte) in text.enumerated() {
+            while matched > 0, matched == word.count || word[matched] != byte {
+                matched = borders[matched - 1]
+            }
+            if word[matched] == byte { matched += 1 }
+            guard matched == word.count else { continue }
+            let (start, end) = (index + 1 - word.count, index + 1)
             let isInside =
                 start > 0 && isWordByte(first) && isWordByte(text[start - 1])
                 || end < text.count && isWordByte(last) && isWordByte(text[end])
             if !isInside { return true }
         }
         return false
+    }
+
+    /// The length of the longest proper prefix of each prefix that is also its end.
+    private static func borders(of word: [UInt8]) -> [Int] {
+        var borders = [Int](repeating: 0, count: word.count)
+        var length = 0
+        for index in 1..<max(1, word.count) {
+            while length > 0, word[length] != word[index] { length = borders[length - 1] }
+            if word[length] == word[index] { length += 1 }
+            borders[index] = length
+        }
+        return borders
     }
 
     private static func isWordByte(_ byte: UInt8) -> Bool { byte.isWord || byte >= 0x80 }

@@ -111,7 +111,10 @@ struct ObjectColumns {
         if place == .tags { column.role = .tag }
         if ignored.contains(name) { column.role = .ignored }
         guard place == .flat, column.role != .ignored else { return column }
-        let own = experiment ?? options.experiment.map { Array($0.utf8) }
+        // An option may make a key the experiment of some rows.
+        let own =
+            table.experimentColumn == nil
+            ? experiment ?? options.experiment.map { Array($0.utf8) } : nil
         let participantTag = lookup.participantTag(of: own)
         if isNamed(table.participantColumn) {
             column.role = .tag
@@ -126,7 +129,7 @@ struct ObjectColumns {
         column.role = isTag ? .tag : .field
         column.otherRole = column.role
         column.mayBeTag =
-            !isTag && experiment == nil && options.experiment == nil && column.type == nil
+            !isTag && own == nil && column.type == nil
             && lookup.mayBeTag(name)
         let text = String(decoding: name, as: UTF8.self)
         let isNamedByRow = experiment == nil && options.experiment == nil

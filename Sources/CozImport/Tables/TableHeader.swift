@@ -174,9 +174,14 @@ struct TableHeader {
         }
     }
 
+    /// The experiment of all rows; nil if a column may name another one.
+    private func experiment(_ layout: TableLayout) -> [UInt8]? {
+        layout.index(of: .experiment) == nil ? options.experiment.map { Array($0.utf8) } : nil
+    }
+
     private func markTags(_ layout: inout TableLayout, isFlux: Bool) {
-        let experiment = options.experiment.map { Array($0.utf8) }
-        let participantTag = participantTag
+        let experiment = experiment(layout)
+        let participantTag = lookup.participantTag(of: experiment)
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && column.type == nil {
             let isTag =
@@ -233,7 +238,7 @@ struct TableHeader {
                 .usage, "line \(layout.line): \(problem.text)", file: file, remedy: problem.remedy)
         }
         let all = layout.columns + layout.constants
-        if let problem = missingColumn(all) {
+        if let problem = missingColumn(all, experiment(layout)) {
             try fail(
                 Problem(
                     text: "\(problem.text). The columns are \(TableHeader.list(layout))",
@@ -307,7 +312,7 @@ struct TableHeader {
     }
 
     /// Returns an error if no column has a role that points need; nil if all roles are filled.
-    private func missingColumn(_ columns: [TableColumn]) -> Problem? {
+    private func missingColumn(_ columns: [TableColumn], _ experiment: [UInt8]?) -> Problem? {
         if !columns.contains(where: { $0.role == .time }), options.now == nil {
             return Problem(
                 text: "found no time column, expected one of time, _time, timestamp, datetime, "
@@ -323,18 +328,19 @@ struct TableHeader {
         if !columns.contains(where: { $0.role == .field || $0.role == .fieldValue }) {
             return Problem(text: "found no field column, expected at least one")
         }
-        return missingIdentity(columns)
+        return missingIdentity(columns, experiment)
     }
 
     /// Returns an error if every row would be refused because no column is a tag of the identity;
     /// nil if there is such a column or the identity is unknown.
-    private func missingIdentity(_ columns: [TableColumn]) -> Problem? {
+    private func missingIdentity(_ columns: [TableColumn], _ experiment: [UInt8]?) -> Problem? {
         if columns.contains(where: { $0.role == .tagList }) { return nil }
-        let schema = options.experiment.flatMap { lookup.schema(of: Array($0.utf8)) }
+        let schema = experiment.flatMap { lookup.schema(of: $0) }
         guard
             let identity = options.settings.identity ?? schema?.identity
-                ?? (options.schemas.isEmpty || options.experiment != nil ? .standard : nil)
+                ?? (options.schemas.isEmpty || experiment != nil ? .standard : nil)
         else { return nil }
+        let participantTag = lookup.participantTag(of: experiment)
         func isMissing(_ name: String) -> Bool {
             let isGiven = options.participant != nil && participantTag.elementsEqual(name.utf8)
             return !isGiven
