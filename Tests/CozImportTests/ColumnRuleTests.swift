@@ -355,6 +355,12 @@ internal import Testing
         }
     }
 
+    @Test func `of two keys with the name of the experiment or the time the last counts`() throws {
+        let found = try read(
+            #"{"measurement":"a","time":1,"measurement":"b","time":2,"x":1}"#, .ndjson)
+        #expect(found.lines == ["b x=1 2"])
+    }
+
     @Test func `an option may call a column with the name of a time the experiment`() throws {
         let found = try read(#"{"time":1,"timestamp":"A","x":1}"#, .ndjson) {
             $0.experiment = "dev"

@@ -40,6 +40,14 @@ struct ObjectRows {
         var handle: WriteBatch.ColumnHandle?
     }
 
+    /// The cells that are the time and the experiment of a row, and their columns.
+    private struct Chosen {
+        var time: Int?
+        var experiment: Int?
+        var timeColumn: Int?
+        var experimentColumn: Int?
+    }
+
     /// The last field of a column, and its plan.
     private struct LastField {
         var plan = -1
@@ -122,7 +130,10 @@ struct ObjectRows {
         }
         if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
         findTagColumns()
-        let chosen = (timeCell, experimentCell)
+        let chosen = Chosen(
+            time: timeCell, experiment: experimentCell,
+            timeColumn: timeCell.map { row.cells[$0].column },
+            experimentColumn: experimentCell.map { row.cells[$0].column })
         // A refused row must not decide the type of a new field.
         var hasFields = false
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .field {
@@ -190,12 +201,16 @@ struct ObjectRows {
     ///
     /// - Parameter chosen: the cells that are the time and the experiment of the row.
     private func role(
-        _ cell: ObjectCell, _ index: Int, _ chosen: (time: Int?, experiment: Int?)
+        _ cell: ObjectCell, _ index: Int, _ chosen: Chosen
     ) -> ObjectColumn.Role {
         let column = columns.all[cell.column]
         var role = column.role
         if role == .time || role == .experiment {
             if index == chosen.time || index == chosen.experiment { return role }
+            // Of two equal keys the last one counts.
+            if cell.column == chosen.timeColumn || cell.column == chosen.experimentColumn {
+                return .ignored
+            }
             role = column.otherRole
         }
         guard role == .field, column.mayBeTag else { return role }
@@ -360,7 +375,7 @@ struct ObjectRows {
     // MARK: Tags
 
     private mutating func tagSet(
-        _ row: borrowing ObjectRow, _ chosen: (time: Int?, experiment: Int?),
+        _ row: borrowing ObjectRow, _ chosen: Chosen,
         _ batch: inout WriteBatch
     ) -> Result<WriteBatch.TagSetHandle, TableProblem> {
         tagKey.removeAll(keepingCapacity: true)
