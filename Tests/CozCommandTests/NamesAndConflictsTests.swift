@@ -64,6 +64,40 @@ struct NamesAndConflictsTests {
         #expect(all.status == 0 && all.lines.count == 4)
     }
 
+    @Test func `an export of a participant takes the tag, not a field of its name`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            """
+            dev,id_participant=p1,id_password=w1 x=1,id_participant="p2",id_password="w2" 1
+            dev,id_participant=p2,id_password=w2 x=2 2
+
+            """, to: "rows.lp")
+        let database = ["--db", folder.path("x.cozdb")]
+        #expect(try Command.cozdb(["import"] + database + [file]).status == 0)
+        for choice in [["--participant", "p2"], ["--password", "w2"]] {
+            for (format, lines) in [("ndjson", 1), ("lp", 1), ("csv", 3), ("cozie-csv", 2)] {
+                let run = try Command.cozdb(["export"] + database + ["--format", format] + choice)
+                #expect(run.status == 0)
+                #expect(run.lines.count == lines, "\(format): \(run.output)")
+                #expect(!run.output.contains("w1"), "\(format): \(run.output)")
+            }
+        }
+    }
+
+    @Test func `columns of an export need be in one of its experiments only`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "dev,id_participant=p1 a=1 1\nother,id_participant=p1 b=2 1\n", to: "rows.lp")
+        let database = ["--db", folder.path("x.cozdb")]
+        #expect(try Command.cozdb(["import"] + database + [file]).status == 0)
+        let export = ["export"] + database + ["--format", "lp", "--columns"]
+        #expect(try Command.cozdb(export + ["a"]).output == "dev,id_participant=p1 a=1 1\n")
+        #expect(try Command.cozdb(export + ["a,b"]).lines.count == 2)
+        let run = try Command.cozdb(export + ["a,c"])
+        #expect(run.status == 64)
+        #expect(run.errors.contains(#"found "c", expected fields of experiment "dev", "other""#))
+    }
+
     @Test func `names that differ by normalisation only stay apart everywhere`() throws {
         let (a, b) = (Self.composed, Self.decomposed)
         let folder = try TemporaryFolder()

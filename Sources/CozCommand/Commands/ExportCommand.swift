@@ -121,6 +121,7 @@ struct ExportCommand: ParsableCommand {
             let requests = try schemas.map { schema throws(DatabaseError) in
                 try request(schema.name)
             }
+            if format != .cozieCSV { try checkColumns(schemas) }
             let file = try ExportFile(output)
             var notes = ExportNotes()
             do throws(DatabaseError) {
@@ -181,6 +182,20 @@ struct ExportCommand: ParsableCommand {
             if let options = export.importOptions { notes.add(options, of: schema) }
         }
         notes.add(format.losses, self.format.rawValue)
+    }
+
+    /// - Throws: `usage` for a column that no experiment has.
+    private func checkColumns(_ schemas: [ExperimentSchema]) throws(DatabaseError) {
+        let known = Set(schemas.flatMap { $0.fields.map { Array($0.name.utf8) } })
+        for list in columns {
+            for column in list.split(separator: ",") where !known.contains(Array(column.utf8)) {
+                let names = schemas.prefix(20).map { "\"\($0.name)\"" }.joined(separator: ", ")
+                throw DatabaseError(
+                    .usage,
+                    "--columns: found \"\(column)\", expected fields of experiment \(names); "
+                        + "cozdb schema lists them")
+            }
+        }
     }
 
     /// The experiments named by `--experiment`, in that order; all experiments if none is named.

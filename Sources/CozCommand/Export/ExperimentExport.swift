@@ -10,13 +10,11 @@ struct ExperimentExport {
     let schema: ExperimentSchema
 
     /// Writes the rows and returns their number.
-    ///
-    /// - Throws: `usage` for a column that the experiment does not have.
     func write(
         in format: any ExportFormat, to output: OutputWriter, noting notes: inout ExportNotes
     ) throws(DatabaseError) -> Int {
         let table = ExportTable(
-            experiment: schema.name, tags: try tags(noting: &notes), fields: try fields())
+            experiment: schema.name, tags: try tags(noting: &notes), fields: fields)
         if table.fields.isEmpty { return 0 }
         format.begin(table)
         var sink = ExportSink(format, output)
@@ -36,16 +34,9 @@ struct ExperimentExport {
         return words.isEmpty ? nil : words.joined(separator: " ")
     }
 
-    private func fields() throws(DatabaseError) -> [ExportTable.Field] {
+    private var fields: [ExportTable.Field] {
         var fields = schema.fields.map { ExportTable.Field(name: $0.name, type: $0.type) }
-        let known = Set(fields.map { Array($0.name.utf8) })
         let wanted = Set(request.columns.map { Array($0.utf8) })
-        for column in request.columns where !known.contains(Array(column.utf8)) {
-            throw DatabaseError(
-                .usage,
-                "--columns: found \"\(column)\", expected fields of experiment \"\(schema.name)\"; "
-                    + "cozdb schema lists them")
-        }
         if !wanted.isEmpty { fields.removeAll { !wanted.contains(Array($0.name.utf8)) } }
         fields.removeAll { $0.name == ExportTable.timeName }
         return fields

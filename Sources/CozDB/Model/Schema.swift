@@ -267,13 +267,14 @@ extension Identity: CustomStringConvertible {
 
 extension Identity {
     /// Whether a tag is part of the series key.
-    func contains(_ tag: String) -> Bool {
+    package func contains(_ tag: String) -> Bool {
         switch self {
         case .participant(let name): Name(name) == Name(tag)
         case .allTags: true
         case .tags(let names): names.contains { Name($0) == Name(tag) }
         }
     }
+
     /// Returns the tags that name participants: the default one and those of existing experiments.
     static func participantTags(_ identities: [Identity]) -> Set<Name> {
         var tags: Set<Name> = []

@@ -52,6 +52,8 @@ extension ResearcherRequest {
         return ResearcherRequest.tags + fields.filter { $0 != "time" }
     }
 
+    /// Of a tag and a field with one name, the statement selects the field, as the API does, but
+    /// chooses rows by the tag.
     func statement(_ names: [String], _ schema: ExperimentSchema) -> String {
         let tag = participantTag(schema)
         let items = names.map { name in
@@ -65,8 +67,13 @@ extension ResearcherRequest {
 
     /// Returns the WHERE clause with a leading blank, or an empty string if there are no filters.
     package func condition(_ schema: ExperimentSchema) -> String {
-        let conditions = conditions(participantTag(schema))
+        let conditions = conditions(schema)
         return conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+    }
+
+    private func reference(toTag name: String, _ schema: ExperimentSchema) -> String {
+        let isTag = schema.attribute(name) != nil || schema.identity.contains(name)
+        return QueryText.name(name) + (isTag && schema.field(name) != nil ? "::tag" : "")
     }
 
     private func participantTag(_ schema: ExperimentSchema) -> String {
@@ -74,14 +81,16 @@ extension ResearcherRequest {
         return "id_participant"
     }
 
-    private func conditions(_ tag: String) -> [String] {
+    private func conditions(_ schema: ExperimentSchema) -> [String] {
         var conditions: [String] = []
         if !participants.isEmpty {
             let names = participants.map { QueryText.string($0) }.joined(separator: ", ")
-            conditions.append("\(QueryText.name(tag)) IN (\(names))")
+            let tag = reference(toTag: participantTag(schema), schema)
+            conditions.append("\(tag) IN (\(names))")
         }
         if let password {
-            conditions.append("\"id_password\" = \(QueryText.string(password))")
+            let tag = reference(toTag: "id_password", schema)
+            conditions.append("\(tag) = \(QueryText.string(password))")
         }
         if let days { conditions.append("time > now() - \(days)d") }
         if let from { conditions.append("time >= '\(from.text())'") }
