@@ -119,14 +119,16 @@ extension Database {
             }
             let id = entry.refusal.journalID
             guard let view = snapshot.experiment(experiment),
-                let column = view.schema.field(field), let fitting = value.cast(to: column.type),
+                let fitting = value.cast(to: view.schema.replayType(of: field) ?? value.type),
                 (Timestamp.min...Timestamp.max).contains(time), key.isStorable
             else {
                 report.refused += 1
                 return true
             }
             let own = key.identity(view.schema.identity)
-            if !overwrite, try view.hasValue(column.id, own, time) {
+            if !overwrite, let column = view.schema.field(field),
+                try view.hasValue(column.id, own, time)
+            {
                 report.superseded += 1
                 if entry.state != .superseded { marks.append(.mark(id: id, state: .superseded)) }
                 return true
@@ -231,5 +233,12 @@ extension FieldValue {
         default:
             return nil
         }
+    }
+}
+
+extension ExperimentSchema {
+    /// The type of a field, or the one that it will have; nil if its next value decides.
+    fileprivate func replayType(of field: String) -> FieldType? {
+        self.field(field)?.type ?? declaration(of: field)?.type
     }
 }

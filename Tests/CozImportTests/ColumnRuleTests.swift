@@ -427,6 +427,37 @@ internal import Testing
         try database.close()
     }
 
+    @Test(arguments: [nil, "p0"])
+    func `refused rows create nothing, whatever type was asked for`(name: String?) throws {
+        let texts: [(InputFormat, String)] = [
+            (.csv, "time,measurement,id_participant,v\n1,m,\(name ?? ""),abc\n"),
+            (
+                .annotatedCSV,
+                "#datatype measurement,tag,dateTime:number,long\nm,id_participant,time,v\n"
+                    + "m,\(name ?? ""),1,abc\n"
+            ),
+            (
+                .ndjson,
+                """
+                {"measurement":"m","time":1,"v":5,"id_participant":"\(name ?? "")"}
+                {"measurement":"m","time":2,"v":"a","id_participant":"\(name ?? "")"}
+                """
+            ),
+        ]
+        for (format, text) in texts {
+            let directory = TemporaryDirectory()
+            let database = try Database.open(directory.path)
+            _ = try database.forget(["p0"])
+            var options = ImportOptions()
+            options.format = format
+            if format.name == "csv" { options.table.columnTypes = [("v", .integer)] }
+            let report = try importFiles([files.write("a", text)], into: database, options: options)
+            #expect(report.values == 0)
+            #expect(try database.schemas().isEmpty, "\(format.name)")
+            try database.close()
+        }
+    }
+
     @Test func `a text for no value is no tag, a number of its digits is one`() throws {
         let rows = [#"{"time":1,"room":"5","x":1}"#, #"{"time":2,"room":5,"x":1}"#]
         for order in [rows, rows.reversed()] {

@@ -106,7 +106,8 @@ struct ExportCommand: ParsableCommand {
                 "found --password with --redact, expected only one of them: matching rows would "
                     + "reveal the password")
         }
-        if columns.contains(where: { $0.isEmpty }) {
+        let names = columns.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        if names.contains(where: \.isEmpty) {
             throw ValidationError(
                 "--columns: found an empty name, expected field names separated by commas")
         }

@@ -80,6 +80,8 @@ public struct WriteBatch: Sendable {
     }
     /// Fields that the commit declares, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
+    /// Declarations of types that apply only if the experiment gets a row.
+    private(set) var rowDeclarations: [(experiment: Int, field: SchemaPreset.Field)] = []
     /// The participant of lines that name none. If that participant was forgotten, their refused
     /// lines are not kept.
     public var assumedParticipant: String?
@@ -141,6 +143,7 @@ public struct WriteBatch: Sendable {
         refusals.removeAll(keepingCapacity: true)
         refusedLineCount = 0
         declarations.removeAll()
+        rowDeclarations.removeAll()
         suggestedPresets.removeAll()
         sources = [(0, source)]
         experiments.removeAll()
@@ -199,6 +202,16 @@ public struct WriteBatch: Sendable {
         var field = field
         field.name = renaming.newName(of: Name(field.name)) ?? field.name
         declarations.append((Int(experiment), field))
+    }
+
+    /// Declares the type that an importer was asked for. It applies if the batch has a row of the
+    /// experiment that its identity accepts; a refused row must not create an experiment.
+    package mutating func declareType(
+        _ name: String, _ type: FieldType, experiment: ExperimentHandle
+    ) {
+        guard let experiment = number(experiment) else { return }
+        let name = renaming.newName(of: Name(name)) ?? name
+        rowDeclarations.append((Int(experiment), SchemaPreset.Field(name, type)))
     }
 
     /// Adds a point. Tags with an empty value count as missing. Fields and tags named `time` are

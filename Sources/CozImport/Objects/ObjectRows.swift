@@ -27,10 +27,8 @@ struct ObjectRows {
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         var series = 0
         var declared: Set<[UInt8]> = []
-        /// The columns that are tags in this experiment, of those that may be.
-        var tagColumns: Set<Int> = []
-        /// The number of columns for which that is known.
-        var knownColumnCount = 0
+        /// Whether columns that may be tags are tags in this experiment, for those of its rows.
+        var areTags: [Int: Bool] = [:]
     }
 
     /// The field of a column in one experiment.
@@ -129,7 +127,7 @@ struct ObjectRows {
                     + "give all rows one time")
         }
         if let problem = select(experimentCell, row, &batch) { return .refused(problem) }
-        findTagColumns()
+        findTagColumns(row)
         let chosen = Chosen(
             time: timeCell, experiment: experimentCell,
             timeColumn: timeCell.map { row.cells[$0].column },
@@ -184,16 +182,12 @@ struct ObjectRows {
         return best
     }
 
-    /// Finds out which new columns are tags in the current experiment.
-    private mutating func findTagColumns() {
-        let known = plans[current].knownColumnCount
-        if known == columns.all.count { return }
-        plans[current].knownColumnCount = columns.all.count
-        for index in known..<columns.all.count
-        where columns.all[index].mayBeTag
-            && lookup.isTag(columns.all[index].name, in: plans[current].name)
-        {
-            plans[current].tagColumns.insert(index)
+    /// Finds out which columns of a row are tags in the current experiment.
+    private mutating func findTagColumns(_ row: borrowing ObjectRow) {
+        for cell in row.cells where columns.all[cell.column].mayBeTag {
+            if plans[current].areTags[cell.column] != nil { continue }
+            plans[current].areTags[cell.column] = lookup.isTag(
+                columns.all[cell.column].name, in: plans[current].name)
         }
     }
 
@@ -214,7 +208,7 @@ struct ObjectRows {
             role = column.otherRole
         }
         guard role == .field, column.mayBeTag else { return role }
-        return plans[current].tagColumns.contains(cell.column) ? .tag : .field
+        return plans[current].areTags[cell.column] == true ? .tag : .field
     }
 
     /// Makes the plan of the row's experiment current; returns an error if there is no valid name.
@@ -367,9 +361,8 @@ struct ObjectRows {
         guard plans[current].declared.insert(column.name).inserted,
             lookup.type(of: column.name, in: plans[current].name) == nil
         else { return }
-        batch.declare(
-            SchemaPreset.Field(String(decoding: column.name, as: UTF8.self), type),
-            experiment: plans[current].handle)
+        batch.declareType(
+            String(decoding: column.name, as: UTF8.self), type, experiment: plans[current].handle)
     }
 
     // MARK: Tags

@@ -418,9 +418,8 @@ struct TableRows {
         guard plans[current].declared.insert(name).inserted,
             lookup.type(of: name, in: plans[current].name) == nil
         else { return }
-        batch.declare(
-            SchemaPreset.Field(String(decoding: name, as: UTF8.self), type),
-            experiment: plans[current].handle)
+        batch.declareType(
+            String(decoding: name, as: UTF8.self), type, experiment: plans[current].handle)
     }
 
     /// Appends the column's default value, if any.

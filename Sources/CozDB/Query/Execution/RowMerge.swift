@@ -45,6 +45,9 @@ struct RowMerge {
     /// precedes. In descending order, times and indexes are inverted.
     private var heap = IndexHeap()
     private let batchRows: Int
+    /// The memory of the batches of open series.
+    private let share: MemoryReservation
+    private var sizeBytes = 0
 
     init(
         _ plan: SelectPlan, _ inputs: [InputSeries], in range: TimeRange, rowsWanted: Int,
@@ -56,8 +59,13 @@ struct RowMerge {
         self.context = context
         // Rows of several series are collected with all their columns.
         let columnCount = inputs.count == 1 ? 1 : max(plan.references.count, plan.columns.count)
+        // Each open series has a batch: all together take a quarter of the memory at most.
+        let cellCountMax = context.memory.sizeBytesMax / (4 * VectorBuilder.rowSizeBytes)
+        let fitting = cellCountMax / max(1, columnCount * inputs.count)
         batchRows = min(
-            RowBatchReader.rowCountMax(columnCount: columnCount), max(rowsWanted, 1))
+            RowBatchReader.rowCountMax(columnCount: columnCount), max(rowsWanted, 1),
+            inputs.count == 1 ? .max : max(1, fitting))
+        share = MemoryReservation(context.memory)
         open = Array(repeating: nil, count: inputs.count)
         for (index, input) in inputs.enumerated() {
             push(index, input.nearestTime(range, ascending: plan.isAscending))
@@ -120,9 +128,16 @@ struct RowMerge {
     private mutating func refill(_ index: Int, _ series: OpenSeries) throws(DatabaseError) {
         series.row = 0
         heap.removeFirst()
+        sizeBytes -= RowMerge.sizeBytes(series.batch)
         let hasRows = try series.reader.next(into: &series.batch)
+        if hasRows { sizeBytes += RowMerge.sizeBytes(series.batch) }
+        if inputs.count > 1 { try share.resize(to: sizeBytes) }
         open[index] = hasRows ? series : nil
         if hasRows { push(index, series.batch.times[0]) }
+    }
+
+    private static func sizeBytes(_ batch: RowBatch) -> Int {
+        batch.count * (8 + VectorBuilder.rowSizeBytes * batch.references.references.count)
     }
 
     private static func rest(_ batch: RowBatch, from row: Int) -> RowBatch {

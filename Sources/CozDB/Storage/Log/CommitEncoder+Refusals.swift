@@ -81,13 +81,23 @@ extension CommitEncoder {
         if refusedKey?.received != received || refusedKey?.experiment != experiment {
             let identity =
                 schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
-            refusedKey = (experiment, received, received.identity(identity))
+            refusedKey = (experiment, received, owned(received, identity, batch))
         }
         var refusal = refusal
         refusal.subject = .value(
             experiment: experiment, key: refusedKey?.key ?? received, time: time, field: field,
             value: value, locked: locked)
         refuseValue(refusal)
+    }
+
+    /// Returns the identity of a key with the attributes that name participants, so that forgetting
+    /// them finds a refused value even if its row is deleted by then.
+    private mutating func owned(
+        _ key: SeriesKey, _ identity: Identity, _ batch: borrowing WriteBatch
+    ) -> SeriesKey {
+        let tags = participantTags(of: batch)
+        return SeriesKey(
+            tags: key.tags.filter { identity.contains($0.name) || tags.contains(Name($0.name)) })
     }
 
     private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
@@ -164,7 +174,7 @@ extension CommitEncoder {
         let tagSet = batch.receivedTagSet(number)
         let name = batch.experiments.text(tagSet.experiment)
         let whole = SeriesKey(tags: tagSet.tags.filter { !$0.value.isEmpty })
-        let key = isStored ? whole.identity(schemas.named(name)?.identity ?? .standard) : whole
+        let key = isStored ? owned(whole, schemas.named(name)?.identity ?? .standard, batch) : whole
         refusedTagSet = (number, isStored, name, key)
         return (name, key)
     }

@@ -135,7 +135,9 @@ struct CommitEncoder {
                 try check(preset)
             }
         }
-        for declaration in batch.declarations { try check(declaration.field) }
+        for declaration in batch.declarations + batch.rowDeclarations {
+            try check(declaration.field)
+        }
     }
 
     /// The preset with this name: the stored one, else the registered one.
@@ -181,7 +183,12 @@ struct CommitEncoder {
     /// Adds the new declarations of the batch. An existing field keeps its type; the report names
     /// the conflict.
     private mutating func declare(_ batch: borrowing WriteBatch) {
-        for (index, field) in batch.declarations {
+        var declarations = batch.declarations
+        if !batch.rowDeclarations.isEmpty {
+            let known = experimentsWithRows(batch)
+            declarations += batch.rowDeclarations.filter { known.contains($0.experiment) }
+        }
+        for (index, field) in declarations {
             let id = experiment(index, of: batch)
             guard let schema = schemas[id] else { continue }
             if schema.ownDeclaration(of: field.name) == field { continue }
@@ -193,6 +200,18 @@ struct CommitEncoder {
             }
             add(.declaration(experiment: id, field))
         }
+    }
+
+    /// The experiments of the rows whose tags their identity accepts.
+    private func experimentsWithRows(_ batch: borrowing WriteBatch) -> Set<Int> {
+        var found: Set<Int> = []
+        var checked: Set<UInt32> = []
+        let rows = batch.rows
+        for row in rows where checked.insert(row.tagSet).inserted {
+            let tagSet = batch.receivedTagSet(Int(row.tagSet))
+            if refusalReason(tagSet, in: batch) == nil { found.insert(tagSet.experiment) }
+        }
+        return found
     }
 
     private mutating func add(_ change: SchemaChange) {
