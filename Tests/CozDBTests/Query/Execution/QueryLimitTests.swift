@@ -383,6 +383,31 @@ struct SubqueryMemoryTests {
         #expect(try database.query(statement, options: query).series.first?.times.count == 20_000)
     }
 
+    @Test func `the batches of the series of a merge are counted`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        let fields = Dictionary(
+            uniqueKeysWithValues: (0..<40).map { ("f\($0)", FieldValue.float(1)) })
+        var batch = WriteBatch()
+        for number in 0..<300 {
+            for row in 0..<20 {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p\(number)"],
+                    time: Timestamp(nanoseconds: Int64(row)), fields: fields)
+            }
+        }
+        _ = try database.write(batch)
+        // One row of each series takes 110 KB.
+        let statement = "SELECT * FROM (SELECT * FROM m) LIMIT 2"
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(statement, options: SubqueryMemoryTests.limited(to: 64 << 10))
+        }
+        #expect(error?.kind == .limitExceeded)
+        let answer = try database.query(
+            statement, options: SubqueryMemoryTests.limited(to: 1 << 20))
+        #expect(answer.series[0].times.count == 2)
+    }
+
     @Test func `a subquery of many series keeps only columns with values`() throws {
         let database = try QueryGrowthTests.database(.sparseSeriesInMemory, 1000)
         // A place for each column of each series would be 32 MB.
