@@ -209,6 +209,24 @@ internal import Testing
         }
     }
 
+    @Test(arguments: ["double,y,1", "measurement,m", "tag,t,1", "dateTime:number,1"])
+    func `two constants for one thing are an error`(constant: String) {
+        let text = """
+            #constant,\(constant)
+            #constant,\(constant)
+            #datatype measurement,dateTime:number,double
+            m,time,x
+            m,1,1
+
+            """
+        #expect(failure(text, .annotatedCSV).contains("found two #constant lines for one"))
+    }
+
+    @Test func `an unsigned integer has no sign`() throws {
+        let text = "#datatype measurement,dateTime:number,unsignedLong\nm,time,x\nm,1,-1\nm,2,1\n"
+        #expect(try read(text, .annotatedCSV).lines == ["m x=\"-1\" 1", "m x=1i 2"])
+    }
+
     @Test func `a row with two participants is refused, unless they are one`() throws {
         func row(_ name: String) -> String {
             """

@@ -86,6 +86,7 @@ enum CellValue: Equatable {
         isInteger: Bool
     ) -> CellValue {
         switch notation {
+        case .unsigned where text[range.lowerBound] == NumberParsing.minus: return .mismatch
         case .duration:
             guard let value = duration(text, range) else { return .mismatch }
             return .value(.integer, bits: UInt64(bitPattern: value))

@@ -297,6 +297,18 @@ struct TableHeader {
 
     /// Returns an error if two columns have a role that only one can have; nil if there is none.
     private func doubledRole(_ layout: TableLayout) -> Problem? {
+        for (index, constant) in layout.constants.enumerated() {
+            let isNamed = constant.role == .tag || constant.role == .field
+            let isTwice = layout.constants[..<index].contains {
+                $0.role == constant.role && (!isNamed || $0.name == constant.name)
+            }
+            if isTwice, constant.role != .ignored {
+                let name = isNamed ? " \"\(constant.title)\"" : ""
+                return Problem(
+                    text: "found two #constant lines for one \(constant.role)\(name), expected "
+                        + "one")
+            }
+        }
         for role in [TableColumn.Role.experiment, .fieldName, .fieldValue] {
             let places = layout.columns.indices.filter { layout.columns[$0].role == role }
             guard places.count > 1 else { continue }

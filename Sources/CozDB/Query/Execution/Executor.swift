@@ -444,20 +444,23 @@ extension SelectPlan {
     func evaluatedColumns(_ inputs: RowColumns, count: Int) -> RowColumns {
         var result = RowColumns(count: count)
         result.reserve(columns.count)
-        // Most columns of a wide series are empty.
-        let numbers =
-            inputs.references.count < columns.count
-            ? (inputs.references.flatMap { columnsByReference[$0] ?? [] } + computedColumns)
-                .sorted() : Array(columns.indices)
-        for (place, number) in numbers.enumerated() {
+        func add(_ number: Int, at place: Int) -> Bool {
             // The caller checks for cancellation before using the result.
-            if place % 16 == 15, CancellationCheck.isRaised { break }
-            if case .column(let index) = columns[number].evaluation,
-                inputs.column(index) == nil
-            {
-                continue
+            if place % 16 == 15, CancellationCheck.isRaised { return false }
+            if case .column(let index) = columns[number].evaluation, inputs.column(index) == nil {
+                return true
             }
             result[number] = evaluatedColumn(number, inputs, count: count)
+            return true
+        }
+        if inputs.references.count < columns.count {
+            // Most columns of a wide series are empty.
+            let own = inputs.references.flatMap { columnsByReference[$0] ?? [] }
+            for (place, number) in (own + computedColumns).sorted().enumerated() {
+                if !add(number, at: place) { break }
+            }
+        } else {
+            for number in columns.indices { if !add(number, at: number) { break } }
         }
         return result
     }
