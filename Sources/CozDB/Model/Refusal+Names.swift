@@ -42,7 +42,7 @@ extension Refusal {
         if participant == nil {
             let names = LineSeries(bytes)?.tags.map { Name($0.name) } ?? []
             if names.contains(where: tags.contains) { return self }
-        } else if mentions(tags: tags).words.contains(Name(name)) {
+        } else if mentions(tags: tags).hasWord(name) {
             return self
         }
         return naming(name)
@@ -79,6 +79,13 @@ struct RefusalMentions {
         return words
     }
 
+    /// Whether a name is one of the words. Cheap for a name that is a single word.
+    func hasWord(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        guard NamedWords.isSingle(bytes) else { return words.contains(Name(name)) }
+        return names.contains(Name(name)) || contains(bytes)
+    }
+
     /// Whether a name occurs in a text as a whole word: `p1` is in `p1.csv`, not in `p10`.
     func contains(_ participant: [UInt8]) -> Bool {
         texts.contains { NamedWords.contains(participant, in: $0) }
@@ -113,6 +120,9 @@ struct NameSearch: Sendable {
 
 /// Finds names in arbitrary text.
 enum NamedWords {
+    /// Whether a name has letters, digits and the like only.
+    static func isSingle(_ name: [UInt8]) -> Bool { name.allSatisfy(isWordByte) }
+
     /// The first run of letters, digits and the like in a name; nil if there is none.
     static func firstWord(of name: [UInt8]) -> Name? {
         let words = name.split(maxSplits: 1, whereSeparator: { !isWordByte($0) })
