@@ -86,6 +86,7 @@ private func importFiles(
     let inputs = selection.inputs
     var options = options
     options.hasOneFile = inputs.count == 1
+    try checkColumnOptions(inputs, options)
     try checkContexts(inputs, options)
     try checkConflicts(inputs, options, conflicts)
 
@@ -145,6 +146,21 @@ private func checkConflicts(
         }
         try file.rewind()
     }
+}
+
+/// Refuses options that name columns for formats without columns. Ignoring them would store what
+/// the caller wants left out.
+private func checkColumnOptions(
+    _ inputs: [InputSelection.Input], _ options: ImportOptions
+) throws(DatabaseError) {
+    guard options.table.namesColumns, let setting = options.table.firstChange else { return }
+    let known = [InputFormat.lineProtocol.name, "cozie-json", "beiwe"]
+    guard let input = inputs.first(where: { known.contains($0.format.name) }) else { return }
+    throw DatabaseError(
+        .usage,
+        "found the table option \(setting.rawValue), but \(input.format.name) has no columns that "
+            + "options name; leave it out, or import the file on its own",
+        file: input.file.name, remedy: .change([setting]))
 }
 
 /// Checks the databases and policies of exports before anything is stored.

@@ -146,6 +146,13 @@ internal import Testing
         }
     }
 
+    @Test func `options that name columns are refused for formats without columns`() {
+        let message = failure("m,id_participant=p note=\"x\",x=1 1\n", .lineProtocol) {
+            $0.table.ignoredColumns = ["note"]
+        }
+        #expect(message.contains("lp has no columns that options name"))
+    }
+
     // MARK: Two columns of one role
 
     @Test func `a row that names two participants is refused`() throws {

@@ -162,9 +162,11 @@ struct ObjectRows {
         for cell in row.cells where !cell.text.isEmpty && !isNull(cell, row.texts) {
             let column = columns.all[cell.column]
             let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
-            guard column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag) else {
-                continue
-            }
+            let isStandard = owner == nil && column.name.elementsEqual("id_participant".utf8)
+            guard
+                column.isParticipant
+                    || mayBeTag && (isStandard || lookup.isStored(column.name, as: tag))
+            else { continue }
             owner = String(decoding: row.texts.copy(cell.text), as: UTF8.self)
         }
         return owner

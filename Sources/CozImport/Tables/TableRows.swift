@@ -196,7 +196,10 @@ struct TableRows {
                 value = Array((pairs.last { tag.elementsEqual($0.name.utf8) }?.value ?? "").utf8)
             } else {
                 let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
-                guard column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag)
+                let isStandard = owner.isEmpty && column.title == "id_participant"
+                guard
+                    column.isParticipant
+                        || mayBeTag && (isStandard || lookup.isStored(column.name, as: tag))
                 else { continue }
                 value = text(index)
                 if value.isEmpty { value = column.defaultValue }

@@ -6,6 +6,8 @@
 struct WindowedRows {
     /// The number of columns over all series from which a merge takes more memory than a window.
     private static let columnCountMin = 2048
+    /// What a column of strings counts for, because strings can be long.
+    private static let stringWeight = 128
     /// The maximum memory of a window.
     private static let sizeBytesMax = 72 << 20
     /// The number of rows of the first window, unless more are wanted at once.
@@ -23,8 +25,9 @@ struct WindowedRows {
     init?(
         _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ context: ExecutionContext
     ) {
-        guard inputs.count > 1,
-            inputs.count * max(1, plan.references.count) >= WindowedRows.columnCountMin
+        let strings = plan.references.count { $0.type == .string }
+        let weight = plan.references.count + (WindowedRows.stringWeight - 1) * strings
+        guard inputs.count > 1, inputs.count * max(1, weight) >= WindowedRows.columnCountMin
         else { return nil }
         for input in inputs {
             guard case .stored = input.origin else { return nil }
