@@ -48,6 +48,9 @@ struct RowMerge {
     /// The memory of the batches of open series.
     private let share: MemoryReservation
     private var sizeBytes = 0
+    /// What is reserved: more than needed, so that few series reserve once.
+    private var reservedBytes = 0
+    private let reservedMore: Int
 
     init(
         _ plan: SelectPlan, _ inputs: [InputSeries], in range: TimeRange, rowsWanted: Int,
@@ -66,6 +69,7 @@ struct RowMerge {
             RowBatchReader.rowCountMax(columnCount: columnCount), max(rowsWanted, 1),
             inputs.count == 1 ? .max : max(1, fitting))
         share = MemoryReservation(context.memory)
+        reservedMore = min(1 << 16, context.memory.sizeBytesMax / 16)
         open = Array(repeating: nil, count: inputs.count)
         for (index, input) in inputs.enumerated() {
             push(index, input.nearestTime(range, ascending: plan.isAscending))
@@ -131,7 +135,10 @@ struct RowMerge {
         sizeBytes -= RowMerge.sizeBytes(series.batch)
         let hasRows = try series.reader.next(into: &series.batch)
         if hasRows { sizeBytes += RowMerge.sizeBytes(series.batch) }
-        if inputs.count > 1 { try share.resize(to: sizeBytes) }
+        if inputs.count > 1, sizeBytes > reservedBytes {
+            reservedBytes = sizeBytes + reservedMore
+            try share.resize(to: reservedBytes)
+        }
         open[index] = hasRows ? series : nil
         if hasRows { push(index, series.batch.times[0]) }
     }
