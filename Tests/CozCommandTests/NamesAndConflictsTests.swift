@@ -84,6 +84,13 @@ struct NamesAndConflictsTests {
         }
     }
 
+    @Test(arguments: ["#x", "a\nb", ""])
+    func `sample data have no experiment that line protocol cannot represent`(name: String) throws {
+        let run = try Command.cozdb(["sample", "--experiment", name])
+        #expect(run.status == 64)
+        #expect(run.output.isEmpty)
+    }
+
     @Test func `columns of an export need be in one of its experiments only`() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(

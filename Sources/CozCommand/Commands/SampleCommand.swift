@@ -64,6 +64,11 @@ struct SampleCommand: ParsableCommand {
             throw ValidationError(
                 "--experiment: found an empty name, expected the name of an experiment")
         }
+        guard LineText.canRepresent(experiment: experiment) else {
+            throw ValidationError(
+                "--experiment: found \(experiment.debugDescription), expected a name that line "
+                    + "protocol can represent")
+        }
     }
 
     func run() throws {
