@@ -158,18 +158,20 @@ struct ObjectRows {
             best(.experiment, row).map { row.texts.copy(row.cells[$0].text) } ?? series.experiment
             ?? options.experiment.map { Array($0.utf8) }
         let tag = lookup.participantTag(of: experiment)
-        var owner = lookup.participant(of: series.tags, in: experiment) ?? options.participant
+        // `id_participant` names a participant in every experiment.
+        var (owner, standard) = (lookup.participant(of: series.tags, in: experiment), String?.none)
         for cell in row.cells where !cell.text.isEmpty && !isNull(cell, row.texts) {
             let column = columns.all[cell.column]
             let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
-            let isStandard = owner == nil && column.name.elementsEqual("id_participant".utf8)
-            guard
-                column.isParticipant
-                    || mayBeTag && (isStandard || lookup.isStored(column.name, as: tag))
-            else { continue }
-            owner = String(decoding: row.texts.copy(cell.text), as: UTF8.self)
+            let isOwner =
+                column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag)
+            guard isOwner || mayBeTag && column.name.elementsEqual("id_participant".utf8) else {
+                continue
+            }
+            let text = String(decoding: row.texts.copy(cell.text), as: UTF8.self)
+            if isOwner { owner = text } else { standard = text }
         }
-        return owner
+        return owner ?? standard ?? options.participant
     }
 
     /// Returns the cell of the best column for a role; the last one if the key is duplicated.

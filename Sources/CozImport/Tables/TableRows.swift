@@ -185,7 +185,8 @@ struct TableRows {
         }
         let name = text(experimentIndex)
         let tag = lookup.participantTag(of: name.isEmpty ? constantExperiment : name)
-        var owner = options.participant.map { Array($0.utf8) } ?? []
+        // `id_participant` names a participant in every experiment.
+        var (owner, standard) = ([UInt8](), options.participant.map { Array($0.utf8) } ?? [])
         for column in constantTags where lookup.isStored(column.name, as: tag) {
             owner = column.defaultValue
         }
@@ -196,17 +197,20 @@ struct TableRows {
                 value = Array((pairs.last { tag.elementsEqual($0.name.utf8) }?.value ?? "").utf8)
             } else {
                 let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
-                let isStandard = owner.isEmpty && column.title == "id_participant"
-                guard
-                    column.isParticipant
-                        || mayBeTag && (isStandard || lookup.isStored(column.name, as: tag))
-                else { continue }
+                let isOwner =
+                    column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag)
+                guard isOwner || mayBeTag && column.title == "id_participant" else { continue }
                 value = text(index)
                 if value.isEmpty { value = column.defaultValue }
+                if !isOwner {
+                    if !value.isEmpty { standard = value }
+                    continue
+                }
             }
             if !value.isEmpty { owner = value }
         }
-        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
+        let found = owner.isEmpty ? standard : owner
+        return found.isEmpty ? nil : String(decoding: found, as: UTF8.self)
     }
 
     /// Returns a refusal if the row has the wrong number of cells or invalid UTF-8.

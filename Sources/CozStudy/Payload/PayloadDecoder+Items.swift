@@ -31,7 +31,11 @@ extension PayloadDecoder {
         }
         var ignored: [String] = []
         let tag = participantTag(text, base)
-        let owner = tags(text, base, &ignored).last { $0.name.utf8.elementsEqual(tag.utf8) }
+        // `id_participant` names a participant in every experiment.
+        let found = tags(text, base, &ignored)
+        let owner =
+            found.last { settings.storedName($0.name).utf8.elementsEqual(tag.utf8) }
+            ?? found.last { $0.name == "id_participant" }
         refuseItem(
             text.copy(base..<(base + item.size)), faults.joined(separator: "; "),
             participant: owner?.value, &batch)
