@@ -293,7 +293,7 @@ private struct InfluxJSONDecoder: ~Copyable {
             isWhole && head.count <= InfluxJSONDecoder.headSizeBytesMax
             ? head + kept + tail : kept
         headsSizeBytes += text.count - kept.count
-        refuse(text, place, reason, rows.participant(of: row), &batch)
+        rows.refuse(text, place, reason, rows.participant(of: row), &batch)
     }
 
     private mutating func seriesHead() -> [UInt8] {
@@ -308,17 +308,6 @@ private struct InfluxJSONDecoder: ~Copyable {
         text += ",\"columns\":[" + columns.joined(separator: ",") + "],\"values\":["
         head = Array(text.utf8)
         return Array(text.utf8)
-    }
-
-    private func refuse(
-        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ participant: String?,
-        _ batch: inout WriteBatch
-    ) {
-        var refusal = Refusal(
-            subject: .line(text), reason: reason, source: batch.source, line: place.line,
-            column: place.column)
-        refusal.participant = participant
-        batch.refuse(refusal)
     }
 
     /// Refuses a value that stands in place of a row.
@@ -360,6 +349,6 @@ private struct InfluxJSONDecoder: ~Copyable {
         if hasFailed { reason += "; the rest of the file was not read" }
         let owner =
             frames.contains(.series) ? rows.lookup.participant(of: tags, in: name) : nil
-        refuse(kept, place, reason, owner, &batch)
+        rows.refuse(kept, place, reason, owner, &batch)
     }
 }

@@ -50,7 +50,7 @@ private struct ObjectDecoder: ~Copyable {
                 points += 1
             default:
                 let place = input.place(of: input.scanner.start)
-                refuse(
+                rows.refuse(
                     input.scanner.text.copy(input.scanner.contents), place,
                     "found a value outside of an object, expected one object per row", nil, &batch)
                 points += 1
@@ -79,7 +79,7 @@ private struct ObjectDecoder: ~Copyable {
         case .empty: return false
         case .refused(let reason):
             let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
-            refuse(
+            rows.refuse(
                 input.scanner.text.copy(input.keptStart..<end), place, reason,
                 rows.participant(of: row), &batch)
             return true
@@ -133,17 +133,6 @@ private struct ObjectDecoder: ~Copyable {
         let reason = input.scanner.problem.message(in: input.scanner.text)
         let place = input.place(of: input.scanner.problem.index)
         let passed = try input.recover(from: file, sizeBytesMax: Refusal.lineSizeBytesMax)
-        refuse(passed, place, reason, nil, &batch)
-    }
-
-    private func refuse(
-        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ participant: String?,
-        _ batch: inout WriteBatch
-    ) {
-        var refusal = Refusal(
-            subject: .line(text), reason: reason, source: batch.source, line: place.line,
-            column: place.column)
-        refusal.participant = participant
-        batch.refuse(refusal)
+        rows.refuse(passed, place, reason, nil, &batch)
     }
 }

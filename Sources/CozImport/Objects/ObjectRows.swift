@@ -152,6 +152,20 @@ struct ObjectRows {
         }
     }
 
+    /// Refuses a row.
+    ///
+    /// - Parameter participant: whose row it is, if that is known.
+    func refuse(
+        _ text: [UInt8], _ place: JSONPlace, _ reason: String, _ participant: String?,
+        _ batch: inout WriteBatch
+    ) {
+        var refusal = Refusal(
+            subject: .line(text), reason: reason, source: batch.source, line: place.line,
+            column: place.column)
+        refusal.participant = participant
+        batch.refuse(refusal)
+    }
+
     /// Returns whose row it is, as far as its cells say so, also if it cannot be stored.
     func participant(of row: borrowing ObjectRow) -> String? {
         let experiment =
