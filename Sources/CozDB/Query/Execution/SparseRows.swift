@@ -26,7 +26,7 @@ struct SparseRows {
     ///
     /// - Parameter type: the type of a column; nil if unknown.
     mutating func add(_ times: [Int64], _ columns: RowColumns, type: (Int) -> FieldType?) {
-        if self.times.isEmpty, columns.present.allSatisfy({ SparseRows.isCompact($1) }) {
+        if self.times.isEmpty, columns.present.allSatisfy({ SparseRows.canBeTaken($1) }) {
             (self.times, whole) = (times, columns)
             return
         }
@@ -38,10 +38,10 @@ struct SparseRows {
         add(times, columns.present.lazy.filter { $1.isPresent.contains(true) }, type: type)
     }
 
-    /// Whether a column has values and no table of strings that may belong to many others.
-    private static func isCompact(_ vector: ResultVector) -> Bool {
-        vector.type != nil && (vector.type != .string || vector.strings.count <= vector.count)
-            && vector.isPresent.contains(true)
+    /// Whether a column can be taken as it is: it has values, but no strings, whose table may
+    /// belong to many columns and is not counted.
+    private static func canBeTaken(_ vector: ResultVector) -> Bool {
+        vector.type != nil && vector.type != .string && vector.isPresent.contains(true)
     }
 
     /// Adds rows.

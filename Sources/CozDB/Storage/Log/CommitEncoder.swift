@@ -180,8 +180,8 @@ struct CommitEncoder {
         return schema.id
     }
 
-    /// Adds the new declarations of the batch. An existing field keeps its type; the report names
-    /// the conflict.
+    /// Adds the new declarations of the batch, those of importers only for experiments that get a
+    /// row. An existing field keeps its type; the report names the conflict.
     private mutating func declare(_ batch: borrowing WriteBatch) {
         var declarations = batch.declarations
         if !batch.rowDeclarations.isEmpty {

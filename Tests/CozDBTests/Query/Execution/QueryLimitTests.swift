@@ -383,6 +383,28 @@ struct SubqueryMemoryTests {
         #expect(try database.query(statement, options: query).series.first?.times.count == 20_000)
     }
 
+    @Test func `long strings of a subquery's series are counted`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        var batch = WriteBatch()
+        for number in 0..<100 {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p\(number)"],
+                time: Timestamp(nanoseconds: 1),
+                fields: ["s": .string(String(repeating: "\(number % 10)", count: 100_000))])
+        }
+        _ = try database.write(batch)
+        let statement =
+            "SELECT count(s) FROM (SELECT last(s) AS s FROM m GROUP BY id_participant)"
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(statement, options: SubqueryMemoryTests.limited(to: 4 << 20))
+        }
+        #expect(error?.kind == .limitExceeded)
+        let answer = try database.query(
+            statement, options: SubqueryMemoryTests.limited(to: 64 << 20))
+        #expect(answer.series[0].column("count")?.integers == [100])
+    }
+
     @Test func `the batches of the series of a merge are counted`() throws {
         let database = try Database.open(
             "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
