@@ -13,13 +13,8 @@ internal import Testing
     private func read(
         _ text: String, _ format: InputFormat, _ change: (inout ImportOptions) -> Void = { _ in }
     ) throws -> (lines: [String], refusals: [String]) {
-        var options = ImportOptions()
-        options.format = format
-        options.settings.identity = .allTags
-        change(&options)
-        let recorder = Recorder()
-        _ = try recorder.run([files.write("a", text)], options)
-        return (recorder.points.map(\.text), recorder.refusals.map(\.reason))
+        let found = try importedRows(files.write("a", text), format, change)
+        return (found.lines, found.refusals.map(\.reason))
     }
 
     private func failure(

@@ -234,25 +234,7 @@ internal import Testing
         let report = try importFiles(
             [files.write("input", form.text)], into: database, options: options)
         if report.hasRefusals { lines.append("refused: \(report.examples)") }
-        for view in try database.takeSnapshot().experiments {
-            let columns = view.schema.columns
-            for series in try view.series() {
-                var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
-                var block = ColumnBatch()
-                while try cursor.next(into: &block) {
-                    for row in 0..<block.count {
-                        let values = columns.indices.compactMap { index in
-                            block.columns[index].value(row).map {
-                                "\(columns[index].kind) \(columns[index].name)=\($0)"
-                            }
-                        }
-                        lines.append(
-                            "\(view.schema.name) \(series.key.tags.map(\.value)) "
-                                + "\(block.times[row]) \(values.sorted())")
-                    }
-                }
-            }
-        }
+        lines += try storedLines(database)
         try database.close()
         return lines
     }

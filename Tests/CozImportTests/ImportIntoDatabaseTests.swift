@@ -7,31 +7,37 @@ internal import Testing
 @testable internal import CozDB
 @testable internal import CozImport
 
+/// Every value of every row of a database, as text, in order.
+func storedLines(_ database: Database) throws -> [String] {
+    var lines: [String] = []
+    for view in try database.takeSnapshot().experiments {
+        let columns = view.schema.columns
+        for series in try view.series() {
+            var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
+            var block = ColumnBatch()
+            while try cursor.next(into: &block) {
+                for row in 0..<block.count {
+                    let values = columns.indices.compactMap { index in
+                        block.columns[index].value(row).map {
+                            "\(columns[index].kind) \(columns[index].name)=\($0)"
+                        }
+                    }
+                    lines.append(
+                        "\(view.schema.name) \(series.key.tags.map(\.value)) "
+                            + "\(block.times[row]) \(values.sorted())")
+                }
+            }
+        }
+    }
+    return lines
+}
+
 @Suite struct ImportIntoDatabaseTests {
     let files = TemporaryFiles()
     let directory = TemporaryDirectory()
 
     /// Every value of every row, as text, in order.
-    private func contents(_ database: Database) throws -> [String] {
-        var lines: [String] = []
-        for view in try database.takeSnapshot().experiments {
-            let columns = view.schema.fields
-            for series in try view.series() {
-                var cursor = view.rows(of: series, columns: columns.map(\.id), in: .all)
-                var block = ColumnBatch()
-                while try cursor.next(into: &block) {
-                    for row in 0..<block.count {
-                        let values = columns.indices.compactMap { index in
-                            block.columns[index].value(row).map { "\(columns[index].name)=\($0)" }
-                        }
-                        let key = series.key.tags.map(\.value).joined(separator: ",")
-                        lines.append("\(view.schema.name) \(key) \(block.times[row]) \(values)")
-                    }
-                }
-            }
-        }
-        return lines
-    }
+    private func contents(_ database: Database) throws -> [String] { try storedLines(database) }
 
     @Test func `options out of range are an error, and nothing is stored`() throws {
         let path = files.write("a.csv", "time,x\n1,2\n")
@@ -175,7 +181,10 @@ internal import Testing
         let report = try importFiles([path], into: database)
         #expect(report.points == 3 && report.refusedLines == 1 && report.values == 4)
         #expect(report.refusedPoints == 0 && report.examples.count == 1)
-        let expected = ["m p1 1 [\"v=2.0\"]", "m p2 2 [\"s=\\\"x\\\"\", \"v=1.5\", \"w=3i\"]"]
+        let expected = [
+            #"m ["p1"] 1 ["field v=2.0"]"#,
+            #"m ["p2"] 2 ["field s=\"x\"", "field v=1.5", "field w=3i"]"#,
+        ]
         #expect(try contents(database) == expected)
         try database.close()
         let again = try Database.open(directory.path, access: .readOnly)

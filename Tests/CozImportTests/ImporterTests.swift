@@ -61,6 +61,19 @@ final class Recorder: Sendable {
     }
 }
 
+/// Reads a file whose experiments have all tags as their identity.
+func importedRows(
+    _ path: String, _ format: InputFormat, _ change: (inout ImportOptions) -> Void
+) throws -> (lines: [String], refusals: [Refusal]) {
+    var options = ImportOptions()
+    options.format = format
+    options.settings.identity = .allTags
+    change(&options)
+    let recorder = Recorder()
+    _ = try recorder.run([path], options)
+    return (recorder.points.map(\.text), recorder.refusals)
+}
+
 @Suite struct ImporterTests {
     let files = TemporaryFiles()
 

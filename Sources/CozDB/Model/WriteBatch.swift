@@ -175,8 +175,9 @@ public struct WriteBatch: Sendable {
     }
 
     /// Adds a refused line or value, to be stored in the rejects journal. The key of a value may
-    /// have all tags of its point; only those of the identity are stored. Lines and reasons are
-    /// truncated to `Refusal.lineSizeBytesMax` and `reasonSizeBytesMax` bytes.
+    /// have all tags of its point; those of the identity and those that name participants are
+    /// stored. Lines and reasons are truncated to `Refusal.lineSizeBytesMax` and
+    /// `reasonSizeBytesMax` bytes.
     public mutating func refuse(_ refusal: Refusal) {
         if case .line = refusal.subject { refusedLineCount += 1 }
         refusals.append(refusal.cut)

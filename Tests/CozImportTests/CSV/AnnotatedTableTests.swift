@@ -13,16 +13,8 @@ internal import Testing
         _ text: String, _ format: InputFormat = .annotatedCSV,
         _ change: (inout ImportOptions) -> Void = { _ in }
     ) throws -> (lines: [String], refusals: [String]) {
-        var options = ImportOptions()
-        options.format = format
-        options.settings.identity = .allTags
-        change(&options)
-        let recorder = Recorder()
-        _ = try recorder.run([files.write("a.csv", text)], options)
-        return (
-            recorder.points.map(\.text),
-            recorder.refusals.map { "\($0.line):\($0.column) \($0.reason)" }
-        )
+        let found = try importedRows(files.write("a.csv", text), format, change)
+        return (found.lines, found.refusals.map { "\($0.line):\($0.column) \($0.reason)" })
     }
 
     private func failure(_ text: String, _ format: InputFormat = .annotatedCSV) -> String {
