@@ -41,7 +41,7 @@ struct OutputGrowthTests {
         let growth = Growth(from: 300) {
             header(columns: $0, tags: $0)
         } _: { header in
-            #expect(header.leadingTags.count == header.tags.count)
+            #expect(header.leadingColumns.count == header.tags.count)
         }
         #expect(growth.isLinear, "\(growth)")
     }
@@ -51,7 +51,7 @@ struct OutputGrowthTests {
         header.columns.append(ResultHeader.Column(title: "shown", kind: .tag))
         header.columns.append(ResultHeader.Column(title: "other", kind: .tag, source: "t"))
         header.tags = [("f0", "a"), ("f0_1", "b"), ("shown", "c"), ("other", "d"), ("t", "e")]
-        #expect(header.leadingTags.map(\.name) == ["f0_2", "f0_1", "other_1", "t"])
+        #expect(header.leadingColumns.map(\.name) == ["f0_2", "f0_1", "other_1", "t"])
     }
 
     @Test func `an answer with many questions`() {

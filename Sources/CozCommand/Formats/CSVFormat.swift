@@ -33,9 +33,8 @@ final class CSVFormat: ResultWriter {
 
     func beginSeries(_ header: ResultHeader) {
         self.header = header
-        let tags = header.leadingTags
-        let names = (header.showsName ? ["name"] : []) + tags.map(\.name)
-        let titles = names + header.columns.map(\.title)
+        let leading = header.leadingColumns
+        let titles = leading.map(\.name) + header.columns.map(\.title)
         bytes.removeAll(keepingCapacity: true)
         if titles != self.titles {
             if self.titles != nil { bytes.append(UInt8(ascii: "\n")) }
@@ -48,8 +47,8 @@ final class CSVFormat: ResultWriter {
             output.append(bytes)
         }
         prefix = []
-        for value in (header.showsName ? [header.name] : []) + tags.map(\.value) {
-            CSVFormat.append(value, style, to: &prefix)
+        for column in leading {
+            CSVFormat.append(column.value, style, to: &prefix)
             prefix.append(UInt8(ascii: ","))
         }
     }

@@ -48,10 +48,13 @@ struct FormatSink: QueryResultSink {
         header = ResultHeader()
         header.name = series.name
         // Answers of SHOW have no time and usually list several experiments. Answers of SELECT do
-        // so only if FROM names several.
+        // so only if FROM names several. A list of names, such as SHOW MEASUREMENTS, is a series
+        // that only says what it lists.
         let isTimed = series.columns.first?.isTime == true
+        let isList = !isTimed && series.columns.contains { $0.name == "name" }
         if firstName == nil { firstName = series.name }
-        header.showsName = !series.name.isEmpty && (!isTimed || firstName != series.name)
+        header.showsName =
+            !series.name.isEmpty && !isList && (!isTimed || firstName != series.name)
         header.tags = series.tags
         // Usually all series of a statement have equal columns: convert them once.
         if series.columns == seriesColumns {

@@ -8,7 +8,7 @@ final class JSONFormat: ResultWriter {
     private let isArray: Bool
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
-    /// The start of every object of the series: name and tags.
+    /// The start of every object of the series: experiment and tags.
     private var prefix: [UInt8] = []
     private var keys: [[UInt8]] = []
     private var rows = 0
@@ -27,8 +27,7 @@ final class JSONFormat: ResultWriter {
     func beginSeries(_ header: ResultHeader) {
         self.header = header
         prefix = []
-        if header.showsName { append("name", header.name) }
-        for tag in header.leadingTags { append(tag.name, tag.value) }
+        for column in header.leadingColumns { append(column.name, column.value) }
         keys = header.columns.map { column in
             var key: [UInt8] = []
             JSONText.append(column.title, to: &key)

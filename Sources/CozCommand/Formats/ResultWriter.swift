@@ -32,10 +32,12 @@ struct ResultHeader {
     /// Returns the offset from UTC in seconds at a time, for `tz()`; nil for UTC.
     var zoneOffset: ((Int64) -> Int)?
 
-    /// The tags of GROUP BY that are not selected too, with names that no column has. If another
-    /// column has the title `x`, the tag `x` becomes `x_1`, as in `SELECT *`.
-    var leadingTags: [(name: String, value: String)] {
-        if tags.isEmpty { return [] }
+    /// The experiment, if it is shown, and the tags of GROUP BY that are not selected too, with
+    /// names that no column has. If another column has the title `x`, the tag `x` becomes `x_1`, as
+    /// in `SELECT *`.
+    var leadingColumns: [(name: String, value: String)] {
+        let name = showsName ? [(name: "name", value: name)] : []
+        if tags.isEmpty, name.isEmpty { return [] }
         var titles: Set<[UInt8]> = []
         var shown: Set<[UInt8]> = []
         for column in columns {
@@ -44,16 +46,17 @@ struct ResultHeader {
                 shown.insert(Array(column.title.utf8))
             }
         }
-        let names = Set(tags.map { Array($0.name.utf8) })
-        return tags.compactMap { tag in
-            var bytes = Array(tag.name.utf8)
-            if shown.contains(bytes) { return nil }
+        let leading = name + tags.filter { !shown.contains(Array($0.name.utf8)) }
+        let names = Set(leading.map { Array($0.name.utf8) })
+        return leading.map { item in
+            var bytes = Array(item.name.utf8)
             var number = 0
             while titles.contains(bytes) || number > 0 && names.contains(bytes) {
                 number += 1
-                bytes = Array("\(tag.name)_\(number)".utf8)
+                bytes = Array("\(item.name)_\(number)".utf8)
             }
-            return (number == 0 ? tag.name : "\(tag.name)_\(number)", tag.value)
+            titles.insert(bytes)
+            return (number == 0 ? item.name : "\(item.name)_\(number)", item.value)
         }
     }
 }

@@ -65,11 +65,7 @@ struct SummaryReader {
                     + NameSuggestion.text(request.experiment, among: names))
         }
         self.schema = schema
-        if case .participant(let tag) = schema.identity {
-            participantTag = tag
-        } else {
-            participantTag = "id_participant"
-        }
+        participantTag = schema.identity.participantTag
         dayStarts = (0...request.dayCount).map {
             request.zone.start(of: request.firstDay.advanced(by: $0)).nanoseconds
         }
