@@ -94,6 +94,54 @@ struct FormatTests {
         #expect(lines == "\(first)\n\(second)\n")
     }
 
+    @Test func `the experiment and the tags get names that no column has`() {
+        var header = ResultHeader()
+        (header.name, header.showsName) = ("dev", true)
+        header.tags = [("name", "Ann"), ("id", "p1")]
+        header.columns = [
+            .init(title: "time", kind: .time), .init(title: "name", kind: .field(.string)),
+            .init(title: "name_2", kind: .field(.integer)),
+        ]
+        func text(_ make: (OutputWriter) -> any ResultWriter) -> String {
+            let output = OutputWriter(descriptor: nil)
+            let format = make(output)
+            format.beginStatement(0)
+            format.beginSeries(header)
+            format.row([.time(0), .value(.string("x")), .value(.integer(1))])
+            format.endSeries()
+            format.endStatement(error: nil)
+            return String(decoding: output.collected, as: UTF8.self)
+        }
+        let time = TimeText(style: .full)
+        #expect(
+            text { JSONFormat($0, time, isArray: false) } == """
+                {"name_1":"dev","name_3":"Ann","id":"p1",\
+                "time":"1970-01-01T00:00:00.000000000Z","name":"x","name_2":1}
+
+                """)
+        #expect(
+            text { CSVFormat($0, time) } == """
+                name_1,name_3,id,time,name,name_2
+                dev,Ann,p1,1970-01-01T00:00:00.000000000Z,x,1
+
+                """)
+    }
+
+    @Test(arguments: ["SHOW MEASUREMENTS", "SHOW DATABASES"])
+    func `a list of names has one column`(_ statement: String) throws {
+        let folder = try TemporaryFolder()
+        let write = "echo 'cozdb,id_participant=p f=1 1' | cozdb write --db x"
+        #expect(try Command.shell(write, in: folder.url).status == 0)
+        for (format, expected) in [
+            ("csv", "name\ncozdb\n"), ("ndjson", "{\"name\":\"cozdb\"}\n"),
+            ("json", "[\n{\"name\":\"cozdb\"}\n]\n"),
+        ] {
+            let run = try Command.cozdb(
+                ["query", "--db", "x", "--format", format, statement], in: folder.url)
+            #expect(run.output == expected)
+        }
+    }
+
     @Test func `line protocol keeps names, tags and types`() {
         let text = text(tags: [("id participant", "p=1")]) { output, _ in
             LineProtocolFormat(output)

@@ -266,7 +266,6 @@ struct RowBatchReader {
         let source = plan.sources[input.source]
         counts = context.reads(source.number)
         self.batchRows = batchRows
-        assert(zip(driving ?? [], (driving ?? []).dropFirst()).allSatisfy(<), "not ascending")
         self.driving = RowBatchReader.drivers(driving ?? [], source, input.present)
         var wanted = RequestedColumns()
         var tags = TagCache(input)

@@ -128,8 +128,11 @@ final class SelectPlan: @unchecked Sendable {
     private var columnPlaces: [Name: Int] = [:]
     /// The series functions and the indexes of their references.
     var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
-    /// The references that columns read directly rather than through a call.
-    var auxiliary: [Int] = []
+    /// The references that columns read directly rather than through a call, ascending.
+    var auxiliary: [Int] = [] {
+        // Here, because a check in each reader takes series times references.
+        didSet { assert(zip(auxiliary, auxiliary.dropFirst()).allSatisfy(<), "not ascending") }
+    }
     /// The columns that show each of these references as it is, ascending.
     var columnsByReference: [Int: [Int]] = [:]
     /// All other columns, ascending.
