@@ -32,6 +32,7 @@ extension Database {
         }
         switch file {
         case .backupMark, .incompleteMark, .logDraft: try body("backup file, nothing to show\n")
+        case .repairMark: try body("mark of an unfinished repair, nothing to show\n")
         case .manifest, .manifestDraft: try body(describe(manifest))
         case .log(let number): try inspectLog(number, manifest, directory, path, body)
         case .segment(let number): try inspectSegment(number, manifest, directory, path, body)

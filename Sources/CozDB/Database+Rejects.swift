@@ -14,20 +14,31 @@ extension Database {
         let entries = try journal()
         var states: [UInt64: RejectEntry.State] = [:]
         var repeats: [UInt64: (count: Int, line: Int)] = [:]
+        /// How often a refusal was added again after a replay had stored it.
+        var additions: [UInt64: Int] = [:]
         for entry in entries {
             switch entry {
+            case .refusal(let refusal):
+                guard !states.isEmpty else { continue }
+                let id = refusal.journalID
+                if states.removeValue(forKey: id) != nil { additions[id, default: 0] += 1 }
             case .mark(let id, let state): states[id] = state
             case .repeated(let id, let count, let line, _):
                 let before = repeats[id] ?? (0, 0)
                 repeats[id] = (before.count + count, max(before.line, line))
-            case .refusal, .dropped: break
+            case .dropped: break
             }
         }
-        let isPlain = states.isEmpty && repeats.isEmpty
+        let isPlain = states.isEmpty && repeats.isEmpty && additions.isEmpty
         for case .refusal(let refusal) in entries {
             var entry = RejectEntry(refusal: refusal, state: .waiting, lastLine: refusal.line)
             if !isPlain {
                 let id = refusal.journalID
+                // Only the last one counts.
+                if let count = additions[id], count > 0 {
+                    additions[id] = count - 1
+                    continue
+                }
                 entry.state = states[id] ?? .waiting
                 if let repeated = repeats[id] {
                     entry.count += repeated.count
@@ -118,9 +129,11 @@ extension Database {
                 return true
             }
             let id = entry.refusal.journalID
-            guard let view = snapshot.experiment(experiment),
+            guard !entry.refusal.isCut, let view = snapshot.experiment(experiment),
                 let fitting = value.cast(to: view.schema.replayType(of: field) ?? value.type),
-                (Timestamp.min...Timestamp.max).contains(time), key.isStorable
+                (Timestamp.min...Timestamp.max).contains(time), key.isStorable,
+                (1...DatabaseOptions.nameSizeBytesMax).contains(field.utf8.count),
+                fitting.textSizeBytes <= engine.options.stringSizeBytesMax
             else {
                 report.refused += 1
                 return true

@@ -17,7 +17,8 @@ public enum DatabaseAccess: Sendable {
 /// One process at a time can have a database open for writing, with one `Database`. Any number can
 /// be open for reading at the same time. Call `close()` when done writing: it flushes, writes the
 /// final manifest and releases the lock. Without it no acknowledged write is lost, but the next
-/// opening has to replay the log.
+/// opening has to replay the log. The lock is then held until the last reference is gone, those of
+/// snapshots and unfinished cursors included.
 ///
 /// A child process made by `fork` cannot use a `Database` that its parent opened: every call throws
 /// `usage`.

@@ -226,9 +226,11 @@ struct RejectPrinter {
         for (key, value) in [
             ("reason", JSONValue.string(refusal.reason)), ("source", .string(refusal.source)),
             ("line", .count(refusal.line)), ("column", .count(refusal.column)),
-            ("state", .string(entry.state.rawValue)), ("count", .count(entry.count)),
+            ("state", .string(entry.state.rawValue)),
+            ("count", .count(entry.count)),
             ("last_line", .count(entry.lastLine)),
         ] { result.append(JSONValue.JSONMember(key: key, value: value)) }
+        if refusal.isCut { result.append(JSONValue.JSONMember(key: "cut", value: .boolean(true))) }
         return .object(result)
     }
 
@@ -239,6 +241,11 @@ struct RejectPrinter {
         switch refusal.subject {
         case .line(let line): bytes = line
         case .value(let experiment, let key, let time, let field, let value, _):
+            if refusal.isCut {
+                losses.lose(
+                    "the value of field \"\(field)\" is only the beginning of what was sent")
+                return []
+            }
             if let loss = RejectPrinter.loss(experiment, key, field, value) {
                 losses.lose(loss)
                 return []

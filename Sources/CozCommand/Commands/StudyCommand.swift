@@ -237,7 +237,13 @@ struct StudyCommand: ParsableCommand {
         var sections: [StudySection] = []
         for question in asked {
             try DatabaseError.checkInterrupt()
-            sections.append(try StudySection.answer(question, study, style))
+            do throws(DatabaseError) {
+                sections.append(try StudySection.answer(question, study, style))
+            } catch {
+                var error = error
+                if asked.count > 1 { error.message = "\(question.rawValue): \(error.message)" }
+                throw error
+            }
         }
         switch format {
         case .csv:

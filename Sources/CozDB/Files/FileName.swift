@@ -17,6 +17,8 @@ enum FileName: Hashable {
     case backupMark
     /// Marks an unfinished backup or restore.
     case incompleteMark
+    /// Marks a repair that is not finished.
+    case repairMark
 
     static let rejectsDirectory = "rejects"
     /// Files that a repair moved aside. Not part of the database.
@@ -35,6 +37,7 @@ enum FileName: Hashable {
         case .logDraft(let number): FileName.digits(number) + ".wal.new"
         case .backupMark: "BACKUP"
         case .incompleteMark: "INCOMPLETE"
+        case .repairMark: "REPAIR"
         }
     }
 
@@ -53,6 +56,7 @@ enum FileName: Hashable {
         case "MANIFEST.new": self = .manifestDraft
         case "BACKUP": self = .backupMark
         case "INCOMPLETE": self = .incompleteMark
+        case "REPAIR": self = .repairMark
         default:
             let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let number = UInt64(parts[0]),

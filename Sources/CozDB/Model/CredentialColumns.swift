@@ -91,7 +91,7 @@ extension Refusal {
             let bare = Array(word.drop { !$0.isWord }.reversed().drop { !$0.isWord }.reversed())
             // A number may be part of a word: 5 in 5i.
             let isRepeated =
-                NamedWords.contains(bare, in: text)
+                NameAutomaton([bare]).findsWhole(in: text)
                 || bare.contains(where: \.isDigit) && text.contains(bare)
             masked += isRepeated ? Array(CredentialColumns.mask.utf8) : word
             masked.append(byte)

@@ -51,7 +51,8 @@ public struct DatabaseOptions: Sendable {
 
     /// Maximum number of columns (fields and attributes) of an experiment, about 100 times what a
     /// study uses. Beyond it, values of new fields are refused one by one, and points with a new
-    /// attribute as a whole. A flush or merge uses about 6 KB of memory per column. 1 to 1,000,000.
+    /// attribute as a whole. Removed columns count, because numbers are not used again. A flush or
+    /// merge uses about 6 KB of memory per column. 1 to 1,000,000.
     public var columnCountMax = 30_000
 
     /// Approximate size limit of the rejects journal in bytes. A refused value takes about 100

@@ -72,9 +72,16 @@ public struct ForgottenList: Hashable, Sendable {
         for part in other.parts { merge(part) }
     }
 
-    /// Throws `limitExceeded` if there are too many salts.
-    func checkSalts() throws(DatabaseError) {
+    /// Maximum number of entries, which take half of a manifest.
+    private static let countMax = 4_000_000
+
+    /// Throws `limitExceeded` if there are too many salts or entries.
+    func checkSize() throws(DatabaseError) {
         try ForgottenList.checkSalts(parts.count)
+        guard count > ForgottenList.countMax else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "found \(count) forgotten participants, expected at most \(ForgottenList.countMax)")
     }
 
     static func checkSalts(_ count: Int) throws(DatabaseError) {

@@ -88,23 +88,26 @@ struct RefusalMentions {
 
     /// Whether a name occurs in a text as a whole word: `p1` is in `p1.csv`, not in `p10`.
     func contains(_ participant: [UInt8]) -> Bool {
-        texts.contains { NamedWords.contains(participant, in: $0) }
+        let automaton = NameAutomaton([participant])
+        return texts.contains { automaton.findsWhole(in: $0) }
     }
 }
 
-/// Finds many names in texts: only names whose first word a text has are looked for in it.
+/// Finds many names in texts. Looks only into texts that have the first word of one of them.
 struct NameSearch: Sendable {
-    private var byFirstWord: [Name: [[UInt8]]] = [:]
-    /// Names without any word.
-    private var others: [[UInt8]] = []
+    private var firstWords: Set<Name> = []
+    /// Whether a name has no word.
+    private var hasOthers = false
+    private let automaton: NameAutomaton
 
     init(_ names: Set<Name>) {
+        let names = names.map { Array($0.text.utf8) }
+        automaton = NameAutomaton(names)
         for name in names {
-            let bytes = Array(name.text.utf8)
-            if let word = NamedWords.firstWord(of: bytes) {
-                byFirstWord[word, default: []].append(bytes)
+            if let word = NamedWords.firstWord(of: name) {
+                firstWords.insert(word)
             } else {
-                others.append(bytes)
+                hasOthers = true
             }
         }
     }
@@ -113,8 +116,8 @@ struct NameSearch: Sendable {
     ///
     /// - Parameter words: those of the mentions.
     func finds(_ mentions: RefusalMentions, _ words: Set<Name>) -> Bool {
-        if others.contains(where: mentions.contains) { return true }
-        return words.contains { byFirstWord[$0]?.contains(where: mentions.contains) ?? false }
+        guard hasOthers || words.contains(where: firstWords.contains) else { return false }
+        return mentions.texts.contains { automaton.findsWhole(in: $0) }
     }
 }
 
@@ -176,39 +179,12 @@ enum NamedWords {
         insert(cell, &words)
     }
 
-    /// Whether a word occurs in a text without a letter, digit or underscore next to it.
-    static func contains(_ word: [UInt8], in text: [UInt8]) -> Bool {
-        guard let first = word.first, let last = word.last, text.count >= word.count else {
-            return false
-        }
-        // Knuth, Morris and Pratt: names are long enough for a comparison at each byte to be slow.
-        let borders = borders(of: word)
-        var matched = 0
-        for (index, byte) in text.enumerated() {
-            while matched > 0, matched == word.count || word[matched] != byte {
-                matched = borders[matched - 1]
-            }
-            if word[matched] == byte { matched += 1 }
-            guard matched == word.count else { continue }
-            let (start, end) = (index + 1 - word.count, index + 1)
-            let isInside =
-                start > 0 && isWordByte(first) && isWordByte(text[start - 1])
-                || end < text.count && isWordByte(last) && isWordByte(text[end])
-            if !isInside { return true }
-        }
-        return false
-    }
-
-    /// The length of the longest proper prefix of each prefix that is also its end.
-    private static func borders(of word: [UInt8]) -> [Int] {
-        var borders = [Int](repeating: 0, count: word.count)
-        var length = 0
-        for index in 1..<max(1, word.count) {
-            while length > 0, word[length] != word[index] { length = borders[length - 1] }
-            if word[length] == word[index] { length += 1 }
-            borders[index] = length
-        }
-        return borders
+    /// Whether a range of a text begins and ends where its words do.
+    static func isWhole(_ range: Range<Int>, in text: [UInt8]) -> Bool {
+        let (start, end) = (range.lowerBound, range.upperBound)
+        return
+            !(start > 0 && isWordByte(text[start]) && isWordByte(text[start - 1])
+            || end < text.count && isWordByte(text[end - 1]) && isWordByte(text[end]))
     }
 
     private static func isWordByte(_ byte: UInt8) -> Bool { byte.isWord || byte >= 0x80 }

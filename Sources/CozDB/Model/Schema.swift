@@ -103,7 +103,7 @@ public struct ExperimentSchema: Sendable {
     /// Number of the experiment in its database; never reused.
     public let id: Int
     /// The experiment's name. Names are compared byte by byte.
-    public let name: String
+    public internal(set) var name: String
     /// Which tags identify its rows; never changes.
     public let identity: Identity
     /// How values of another type than their field's are handled.

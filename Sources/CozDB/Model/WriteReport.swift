@@ -86,6 +86,9 @@ public struct Refusal: Hashable, Sendable {
     /// Whether the commit keeps all tags of a value's key, because nothing else of its point is in
     /// the batch. Not stored.
     var keepsAttributes = false
+    /// Whether the field or the value is only the beginning of what was received. A replay does not
+    /// store such a value.
+    package var isCut = false
 
     /// Creates a refusal.
     ///

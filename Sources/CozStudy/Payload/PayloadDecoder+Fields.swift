@@ -228,26 +228,30 @@ extension PayloadDecoder {
         _ batch: inout WriteBatch
     ) {
         let value: FieldValue
+        var isCut = false
         switch member.token {
         case .integer: value = .integer(Int64(bitPattern: member.bits))
         case .float: value = .float(Double(bitPattern: member.bits))
         case .yes, .no: value = .boolean(member.token == .yes)
         default:
             let bytes = bytes(member.value, row.text, row.base)
+            isCut = bytes.count > settings.stringSizeBytesMax
             value = .string(PayloadDecoder.prefix(bytes, sizeMax: settings.stringSizeBytesMax))
         }
         let name = string(member.name, row.text, row.base)
+        isCut = isCut || name.utf8.count > DatabaseOptions.nameSizeBytesMax
         let experiment = item.measurement.map { string($0.value, row.text, row.base) }
-        batch.refuse(
-            Refusal(
-                subject: .value(
-                    experiment: experiment ?? "",
-                    key: refusedKey(row),
-                    time: Timestamp(nanoseconds: row.time),
-                    field: PayloadDecoder.prefix(
-                        Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
-                    value: value, locked: locked),
-                reason: itemNumber + reason, source: batch.source, line: rowNumber))
+        var refusal = Refusal(
+            subject: .value(
+                experiment: experiment ?? "",
+                key: refusedKey(row),
+                time: Timestamp(nanoseconds: row.time),
+                field: PayloadDecoder.prefix(
+                    Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
+                value: value, locked: locked),
+            reason: itemNumber + reason, source: batch.source, line: rowNumber)
+        refusal.isCut = isCut
+        batch.refuse(refusal)
     }
 
     /// The tags of the item. They are read once for all its refused members.

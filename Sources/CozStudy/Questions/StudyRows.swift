@@ -60,7 +60,7 @@ public struct GoalProgress: Hashable, Sendable {
     /// The number of valid votes since the first one.
     public var valid: Int
     /// The required responses: the goal in the options, or else the participant's last `wss_goal`
-    /// of any time. Nil if there is neither.
+    /// before the end of the range, even from before its start. Nil if there is neither.
     public var goal: Int?
 }
 

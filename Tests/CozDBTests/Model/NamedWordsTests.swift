@@ -30,10 +30,12 @@ internal import Testing
             }
         }
         for _ in 0..<20_000 {
-            let (word, line) = (text(1...6), text(0...24))
+            let words = (0..<Int.random(in: 1...4, using: &random)).map { _ in text(1...6) }
+            let line = text(0...24)
             #expect(
-                NamedWords.contains(word, in: line) == naive(word, in: line),
-                "seed \(seed): \(word) in \(line)")
+                NameAutomaton(words).findsWhole(in: line)
+                    == words.contains { naive($0, in: line) },
+                "seed \(seed): \(words) in \(line)")
         }
     }
 
@@ -42,7 +44,7 @@ internal import Testing
         let name = Array(String(repeating: "a-", count: count).utf8) + [UInt8(ascii: "b")]
         let line = Array(String(repeating: "a-", count: 10 * count).utf8)
         // A comparison at each byte would be 9 billion steps.
-        #expect(!NamedWords.contains(name, in: line))
+        #expect(!NameAutomaton([name]).findsWhole(in: line))
     }
 
     @Test(arguments: [

@@ -303,7 +303,7 @@ struct WriteBatchTests {
         batch.endRow(tagSet: handles.tags, time: 1, line: 1)
         var encoder = CommitEncoder(
             batch, schemas: SchemaSet(), options: DatabaseOptions(),
-            journal: CommitJournal())
+            journal: CommitJournal(), forgotten: ForgottenList())
         let record = try #require(try encoder.encode(batch))
         try CommitVerifier.verify(record, SchemaSet())
         // A tag set, a layout, a time, a value.

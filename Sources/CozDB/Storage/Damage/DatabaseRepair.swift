@@ -1,9 +1,10 @@
 // Removes what cannot be read from a database and keeps everything else.
 //
-// The order makes a crash at any point safe. First new files are written, damaged ones are copied
-// to the damaged folder, and both are made durable. One replaced manifest then completes the
-// repair, and the damaged originals are removed. Until that manifest, only `LOCK` changes, and
-// MANIFEST may be written again with the same bytes.
+// The order makes a crash at any point safe. First a mark is written that tells the next repair to
+// remove the new files. Then these are written, damaged ones are copied to the damaged folder, and
+// both are made durable. One replaced manifest completes the repair. After it, the mark and the
+// damaged originals are removed. Until that manifest, only `LOCK` changes, and MANIFEST may be
+// written again with the same bytes.
 
 /// A repair of a database whose lock is held.
 struct DatabaseRepair {
@@ -25,6 +26,9 @@ struct DatabaseRepair {
     /// Files that go to the damaged folder.
     private var damagedFiles: [FileName] = []
     private var nextNumber: UInt64
+    /// The number of the first file that an unfinished repair wrote; nil if there is none.
+    private let firstLeftover: UInt64?
+    private var isMarked = false
 
     /// - Throws: `notFound` if there is no database; `unsupportedFormat` if it has a newer format.
     init(_ directory: any Directory, isDryRun: Bool) throws(DatabaseError) {
@@ -33,7 +37,12 @@ struct DatabaseRepair {
         let found = try FoundManifest(in: directory)
         acknowledged = found.acknowledged
         original = found.manifest
-        let files = try FoundFiles(in: directory, databaseID: original?.databaseID)
+        // The manifest that completes a repair names its files.
+        firstLeftover = try RepairMark.read(in: directory).flatMap { [original] first in
+            (original?.nextFileNumber ?? 0) <= first ? first : nil
+        }
+        let files = try FoundFiles(
+            in: directory, databaseID: original?.databaseID, numberLimit: firstLeftover ?? .max)
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
         manifest = original ?? Manifest(databaseID: files.databaseID)
         report.isDryRun = isDryRun
@@ -67,6 +76,7 @@ struct DatabaseRepair {
     mutating func run(_ lock: (any File)?) throws(DatabaseError) {
         try repairSegments()
         try repairLogs()
+        separateNames()
         try repairRejects()
         guard !report.isEmpty, let lock else { return }
         try finish(lock)
@@ -78,9 +88,27 @@ struct DatabaseRepair {
                 severity: .damage, file: file, offset: offset, found: text.found, lost: text.lost))
     }
 
-    private mutating func newNumber() -> UInt64 {
+    private mutating func newNumber() throws(DatabaseError) -> UInt64 {
+        if !isMarked {
+            let first = nextNumber
+            try removeLeftovers()
+            try calling("marking the repair") { [directory] () throws(FileError) in
+                try RepairMark.write(first, in: directory)
+            }
+            isMarked = true
+        }
         defer { nextNumber += 1 }
         return nextNumber
+    }
+
+    /// Removes the files of an unfinished repair, which may have filled the disk.
+    private func removeLeftovers() throws(DatabaseError) {
+        guard let firstLeftover else { return }
+        var kept = manifest
+        kept.segments = []
+        kept.logs = []
+        kept.rejects = []
+        _ = try Recovery.removeUnreferenced(directory, kept, from: firstLeftover)
     }
 
     // MARK: The manifest
@@ -239,7 +267,7 @@ struct DatabaseRepair {
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> Manifest.Segment {
         try SegmentWriter.write(
-            in: directory, number: newNumber(), databaseID: manifest.databaseID, schema: schema,
+            in: directory, number: try newNumber(), databaseID: manifest.databaseID, schema: schema,
             effort: effort, isAlone: { true }, fill
         ) { $0 }
     }
@@ -315,7 +343,7 @@ struct DatabaseRepair {
     }
 
     private mutating func writeRejects(_ entries: [JournalEntry]) throws(DatabaseError) {
-        let number = newNumber()
+        let number = try newNumber()
         let (directory, databaseID) = (directory, manifest.databaseID)
         let info = try calling("writing the rejects journal") { () throws(FileError) in
             let folder = try directory.openDirectory(FileName.rejectsDirectory, create: true)
@@ -325,6 +353,18 @@ struct DatabaseRepair {
             return info
         }
         manifest.rejects.append(info)
+    }
+
+    // MARK: Names
+
+    private mutating func separateNames() {
+        let filled = Set(manifest.segments.map(\.experiment))
+        let mayHaveOthers = !manifest.logs.isEmpty
+        let renamed = manifest.schemas.separateNames { mayHaveOthers || filled.contains($0) }
+        report.notes += renamed.map {
+            "two experiments have the name \"\($0.name)\", the older one was deleted before; what "
+                + "is left of it is now in \"\($0.new)\""
+        }
     }
 
     // MARK: Rejects
@@ -390,6 +430,7 @@ struct DatabaseRepair {
             }
         }
         try folder.finish(report.lines)
+        if !isMarked { try removeLeftovers() }
         manifest.nextFileNumber = nextNumber
         try replaceManifest(lock)
         try removeOriginals()
@@ -421,6 +462,10 @@ struct DatabaseRepair {
         manifest = next
         lockFile.note(next)
         if next.logs.isEmpty { lockFile.seal() }
+        // Before the originals, so that until then all data is in other files, too.
+        try calling("removing the mark of the repair") { [directory] () throws(FileError) in
+            try RepairMark.remove(in: directory)
+        }
     }
 
     /// Removes the originals of files that were copied to the damaged folder.

@@ -20,10 +20,18 @@ struct FoundFiles {
     private(set) var numberMax: UInt64 = 0
     private let directory: any Directory
 
-    /// - Parameter databaseID: nil if the files must tell it.
+    /// Files with this number or a larger one are those of an unfinished repair.
+    private let numberLimit: UInt64
+
+    /// - Parameters:
+    ///   - databaseID: nil if the files must tell it.
+    ///   - numberLimit: the number of the first file to leave out.
     /// - Throws: `damaged` if they do not; `io`.
-    init(in directory: any Directory, databaseID known: UInt64?) throws(DatabaseError) {
+    init(
+        in directory: any Directory, databaseID known: UInt64?, numberLimit: UInt64 = .max
+    ) throws(DatabaseError) {
         self.directory = directory
+        self.numberLimit = numberLimit
         let names = try calling("listing the database") { () throws(FileError) in
             try directory.list()
         }
@@ -40,8 +48,8 @@ struct FoundFiles {
         databaseID = owner
         for name in files {
             switch name {
-            case .segment(let number): try addSegment(number)
-            case .log(let number): try addLog(number)
+            case .segment(let number) where number < numberLimit: try addSegment(number)
+            case .log(let number) where number < numberLimit: try addLog(number)
             default: break
             }
         }
@@ -173,7 +181,7 @@ struct FoundFiles {
             try folder.list()
         }
         for name in names {
-            guard case .rejects(let number) = FileName(name) else { continue }
+            guard case .rejects(let number) = FileName(name), number < numberLimit else { continue }
             numberMax = max(numberMax, number)
             let bytes = try FoundFiles.read(name, in: folder) { (0, $0) }
             var info = Manifest.RejectsFile(

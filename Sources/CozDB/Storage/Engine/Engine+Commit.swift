@@ -78,7 +78,8 @@ extension Engine {
             batch, schemas: basis.schemas, options: options,
             journal: CommitJournal(
                 known: basis.known, roomBytes: basis.journalRoomBytes,
-                marks: marks))
+                marks: marks),
+            forgotten: basis.forgotten)
         guard var record = try encoder.encode(batch) else { return encoder.report }
         if encoder.journal.hasRefusals, basis.known == nil {
             try loadKnownRefusals()
@@ -95,6 +96,8 @@ extension Engine {
         // If another commit changed what this one was validated against, it is validated again.
         guard let (role, sequence) = try queue(commit, isInside) else { return nil }
         try finish(role)
+        // An equal refusal of a replayed value is a new one.
+        if !marks.isEmpty { state.withLock { $0.knownRefusals = nil } }
         var report = commit.report
         report.sequence = sequence
         return report

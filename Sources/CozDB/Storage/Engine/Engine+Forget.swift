@@ -170,7 +170,7 @@ extension Engine.Forgetting {
         let before = forgotten.count
         var forgotten = forgotten
         forgotten.merge(list)
-        try forgotten.checkSalts()
+        try forgotten.checkSize()
         var names = Set(participants.map { Name($0) })
         if !forgotten.isEmpty {
             for view in snapshot.experiments {

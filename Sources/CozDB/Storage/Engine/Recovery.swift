@@ -63,6 +63,12 @@ enum Recovery {
         }
         guard let manifest else { preconditionFailure("made where there was none") }
         _ = try removeUnreferenced(directory, manifest)
+        if names.contains(FileName.repairMark.text) {
+            // Later files must not be taken for those of the unfinished repair.
+            try calling("removing the mark of a repair") { () throws(FileError) in
+                try RepairMark.remove(in: directory)
+            }
+        }
         let engine = Engine(
             directory: directory, lockFile: lockFile, manifest: manifest, segments: segments,
             options: options)

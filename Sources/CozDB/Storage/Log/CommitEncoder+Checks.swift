@@ -78,6 +78,12 @@ extension CommitEncoder {
         }
         for field in preset.fields { try check(field) }
         try checkText(preset.name, "name of a preset", isRequired: true)
+        if Name(preset.name) == Name(SchemaPreset.none) {
+            throw DatabaseError(
+                .usage,
+                "a preset is called \"\(SchemaPreset.none)\", which stands for no preset; rename "
+                    + "it")
+        }
     }
 
     func check(_ field: SchemaPreset.Field) throws(DatabaseError) {

@@ -17,7 +17,7 @@ struct RefusedPoint {
 
     /// Adds a value; false if it belongs to another point or does not fit.
     mutating func add(_ refusal: Refusal) -> Bool {
-        guard
+        guard !refusal.isCut,
             case .value(let experiment, let key, let time, let field, let value, _) =
                 refusal.subject
         else { return false }
@@ -103,7 +103,7 @@ extension CommitEncoder {
     private mutating func participantTags(of batch: borrowing WriteBatch) -> Set<Name> {
         if let known = tagsOfParticipants { return known }
         let asked = batch.settings.identity.map { [$0] } ?? []
-        let tags = Identity.participantTags(schemas.all.map(\.identity) + asked)
+        let tags = schemas.participantTags.union(Identity.participantTags(asked))
         tagsOfParticipants = tags
         return tags
     }
@@ -121,7 +121,23 @@ extension CommitEncoder {
         let line = LineText.point(row, cells, of: batch)
         let refusal = Refusal(
             subject: .line(Array(line.utf8)), reason: reason, source: source, line: row.line)
+        if isOfForgotten(refusal, batch) {
+            report.refusedPoints += 1
+            report.forgottenPoints += 1
+            return
+        }
         refuseLine(refusal, keeping: refusal)
+    }
+
+    /// Whether a refusal names a forgotten participant. Then it is counted, but not kept.
+    private mutating func isOfForgotten(
+        _ refusal: Refusal, _ batch: borrowing WriteBatch
+    ) -> Bool {
+        if forgotten.isEmpty { return false }
+        let tags = participantTags(of: batch)
+        guard forgotten.areMentioned(in: refusal, tags) else { return false }
+        addExample(.forgotten(refusal.source, line: refusal.line, column: refusal.column))
+        return true
     }
 
     /// - Parameter kept: the refusal as the journal stores it.
@@ -150,13 +166,17 @@ extension CommitEncoder {
         let reason =
             plan.fault
             ?? "\(received.type.name) for a field that is locked as \(plan.locked.name)"
-        refuseValue(
-            Refusal(
-                subject: .value(
-                    experiment: name, key: key, time: Timestamp(nanoseconds: row.time),
-                    field: received.name, value: batch.value(cell, received.type),
-                    locked: plan.locked),
-                reason: reason, source: source, line: row.line))
+        let refusal = Refusal(
+            subject: .value(
+                experiment: name, key: key, time: Timestamp(nanoseconds: row.time),
+                field: received.name, value: batch.value(cell, received.type),
+                locked: plan.locked),
+            reason: reason, source: source, line: row.line)
+        if isOfForgotten(refusal, batch) {
+            report.refusedValues += 1
+            return
+        }
+        refuseValue(refusal)
         if plan.fault != nil { return }
         let conflict = TypeConflict(
             experiment: name, field: received.name, locked: plan.locked, received: received.type)

@@ -18,6 +18,9 @@ struct CommitEncoder {
     /// The same for values that the importer refused.
     var refusedKey: (experiment: String, received: SeriesKey, key: SeriesKey)?
 
+    /// What is refused of these participants is not kept.
+    var forgotten: ForgottenNames
+
     let options: DatabaseOptions
     private let hasStrict: Bool
     private var experiments: [Int?]
@@ -80,9 +83,10 @@ struct CommitEncoder {
     /// - Parameter journal: an empty journal that receives the refusals of the batch.
     init(
         _ batch: borrowing WriteBatch, schemas: SchemaSet, options: DatabaseOptions,
-        journal: CommitJournal
+        journal: CommitJournal, forgotten: ForgottenList
     ) {
         self.schemas = schemas
+        self.forgotten = ForgottenNames(forgotten)
         self.options = options
         hasStrict = schemas.hasStrict
         self.journal = journal

@@ -25,6 +25,7 @@ extension [UInt64: Int] {
         switch entry {
         case .refusal(let refusal): note(refusal.journalID, line: refusal.line)
         case .repeated(let id, _, let line, _): note(id, line: line)
+        case .mark(let id, .done): self[id] = nil
         case .mark, .dropped: break
         }
     }

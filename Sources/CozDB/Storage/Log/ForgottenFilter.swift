@@ -1,6 +1,41 @@
 // Keeps the data of forgotten participants out of commits, so that none of their points and refused
 // lines reach the log. Free while the list is empty.
 
+/// The forgotten participants. Looks each name up once, because that takes a digest per salt.
+struct ForgottenNames {
+    private let list: ForgottenList
+    private var known: [Name: Bool] = [:]
+
+    init(_ list: ForgottenList) { self.list = list }
+
+    var isEmpty: Bool { list.isEmpty }
+
+    mutating func contains(_ name: Name) -> Bool {
+        if let result = known[name] { return result }
+        let result = list.contains(name.text)
+        known[name] = result
+        return result
+    }
+
+    /// Whether a refusal names one of them.
+    ///
+    /// - Parameter tags: the tags that name participants.
+    mutating func areMentioned(in refusal: Refusal, _ tags: Set<Name>) -> Bool {
+        for word in refusal.mentions(tags: tags).words where contains(word) { return true }
+        return false
+    }
+}
+
+extension Refusal {
+    /// The example of a report for what a forgotten participant sent.
+    static func forgotten(_ source: String, line: Int, column: Int) -> Refusal {
+        Refusal(
+            subject: .line([]),
+            reason: "the participant was forgotten; the point was not stored. To accept their "
+                + "data again, readmit the participant", source: source, line: line, column: column)
+    }
+}
+
 /// Filters batches by the list of forgotten participants.
 struct ForgottenFilter {
     private let list: ForgottenList
@@ -24,36 +59,27 @@ struct ForgottenFilter {
         fileprivate var examples: [Refusal] = []
     }
 
-    private static let reason =
-        "the participant was forgotten; the point was not stored. To accept their data again, "
-        + "readmit the participant"
-
     /// The part of a batch that may be committed; nil if that is all of it.
     ///
     /// - Throws: `usage` if the batch must be stored whole or not at all.
     func admitted(_ batch: borrowing WriteBatch) throws(DatabaseError) -> Admitted? {
         if list.isEmpty { return nil }
-        var results: [Name: Bool] = [:]
-        func isForgotten(_ name: Name) -> Bool {
-            if let known = results[name] { return known }
-            let result = list.contains(name.text)
-            results[name] = result
-            return result
-        }
+        var forgotten = ForgottenNames(list)
         let tags = schemas.participantTags.union(
             Identity.participantTags(batch.settings.identity.map { [$0] } ?? []))
         var excluded: Set<Int> = []
         for number in 0..<batch.tagSets.count {
             let isExcluded = batch.receivedTagSet(number).tags.contains {
-                tags.contains(Name($0.name)) && isForgotten(Name($0.value))
+                tags.contains(Name($0.name)) && forgotten.contains(Name($0.value))
             }
             if isExcluded { excluded.insert(number) }
         }
-        let areLinesExcluded = batch.assumedParticipant.map { isForgotten(Name($0)) } ?? false
+        let areLinesExcluded =
+            batch.assumedParticipant.map { forgotten.contains(Name($0)) } ?? false
         let areRefusalsExcluded = batch.refusals.map { refusal in
             if case .line = refusal.subject, areLinesExcluded { return true }
-            if let name = refusal.participant, isForgotten(Name(name)) { return true }
-            return refusal.mentions(tags: tags).words.contains(where: isForgotten)
+            if let name = refusal.participant, forgotten.contains(Name(name)) { return true }
+            return forgotten.areMentioned(in: refusal, tags)
         }
         if excluded.isEmpty, !areRefusalsExcluded.contains(true) { return nil }
         let kept = batch.excluding(tagSets: excluded, refusals: areRefusalsExcluded)
@@ -93,10 +119,7 @@ extension ForgottenFilter.Admitted {
 
     private mutating func addExample(_ source: String, line: Int, column: Int) {
         guard examples.count < WriteReport.exampleCountMax else { return }
-        examples.append(
-            Refusal(
-                subject: .line([]), reason: ForgottenFilter.reason, source: source, line: line,
-                column: column))
+        examples.append(.forgotten(source, line: line, column: column))
     }
 
     /// Adds the removed points to the report as refused.

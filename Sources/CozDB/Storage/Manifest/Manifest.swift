@@ -337,10 +337,14 @@ extension SchemaSet {
             }
             last = tag
             addFormer([tag])
+            try checkSize()
         }
     }
 
     fileprivate mutating func applyStored(_ change: SchemaChange) throws(FormatError) {
+        if case .experiment(let schema) = change, named(schema.name) != nil {
+            throw FormatError(.invalid, "two experiments have one name", at: 24)
+        }
         apply(change)
         try checkSize()
     }

@@ -50,7 +50,7 @@ extension ByteWriter {
             append(UInt8(1))
             appendBlob(bytes)
         case .value(let experiment, let key, let time, let field, let value, let locked):
-            append(UInt8(2))
+            append(UInt8(refusal.isCut ? 6 : 2))
             appendText(experiment)
             appendBlob(key.bytes)
             appendSigned(time.nanoseconds)
@@ -110,7 +110,7 @@ extension ByteReader {
         switch kind {
         case 1:
             subject = .line(try [UInt8](copying: readBlob(limit: remaining)))
-        case 2:
+        case 2, 6:
             let experiment = try readText(limit: remaining)
             let key = SeriesKey(canonical: try [UInt8](copying: readBlob(limit: remaining)))
             let time = Timestamp(nanoseconds: try readSigned())
@@ -125,10 +125,12 @@ extension ByteReader {
         default:
             throw FormatError(.unsupported, "unknown kind of refusal", at: start)
         }
-        return try Refusal(
+        var refusal = try Refusal(
             subject: subject, reason: readText(limit: remaining),
             source: readText(limit: remaining),
             line: readCount(limit: Int.max), column: readCount(limit: Int.max))
+        refusal.isCut = kind == 6
+        return refusal
     }
 
     @_lifetime(self: copy self)

@@ -80,6 +80,7 @@ struct SchemaSet: Sendable {
     mutating func remove(_ column: ColumnID, of experiment: Int) {
         guard let schema = byID[experiment] else { return }
         let known = schema.columns[column]
+        sizeBytes -= known.name.utf8.count + known.textSizeBytes
         if known.kind == .field, let field = schema.ownDeclaration(of: known.name), field.isTypeOnly
         {
             sizeBytes -= SchemaChange.declaration(experiment: experiment, field).sizeBytes
@@ -89,7 +90,37 @@ struct SchemaSet: Sendable {
     }
 
     mutating func addFormer(_ tags: Set<Name>) {
-        formerParticipantTags.formUnion(tags.subtracting(Identity.participantTags([])))
+        for tag in tags.subtracting(Identity.participantTags([])) {
+            guard formerParticipantTags.insert(tag).inserted else { continue }
+            sizeBytes += 4 + tag.text.utf8.count
+        }
+    }
+
+    /// Leaves each name to the newest experiment that has it, as after damage. It got the name when
+    /// the older ones were gone, so these are removed, or renamed if they may have rows.
+    ///
+    /// - Returns: the names before and after.
+    mutating func separateNames(hasRows: (Int) -> Bool) -> [(name: String, new: String)] {
+        var newest: [Name: Int] = [:]
+        for id in byID.keys.sorted() { newest[Name(byID[id]?.name ?? "")] = id }
+        var renamed: [(name: String, new: String)] = []
+        for (id, schema) in byID.sorted(by: { $0.key < $1.key }) {
+            if newest[Name(schema.name)] == id { continue }
+            guard hasRows(id) else {
+                remove(id)
+                continue
+            }
+            let isLong = schema.name.utf8.count > DatabaseOptions.nameSizeBytesMax / 2
+            var number = 1
+            var new: String { "\(isLong ? "experiment" : schema.name) (\(number))" }
+            while named(new) != nil { number += 1 }
+            sizeBytes += new.utf8.count - schema.name.utf8.count
+            idByName[Name(new)] = id
+            update(id) { $0.name = new }
+            renamed.append((schema.name, new))
+        }
+        idByName.merge(newest) { $1 }
+        return renamed
     }
 
     mutating func update(_ id: Int, _ change: (inout ExperimentSchema) -> Void) {
@@ -123,6 +154,11 @@ struct SchemaSet: Sendable {
                 sizeBytes -= SchemaChange.declaration(experiment: experiment, known).sizeBytes
             }
             sizeBytes += change.sizeBytes
+            // The column has its unit and note, too.
+            let column = byID[experiment].flatMap { $0.field(field.name) }
+            if let column {
+                sizeBytes += field.unit.utf8.count + field.note.utf8.count - column.textSizeBytes
+            }
             update(experiment) { $0.declare(field) }
         }
     }
@@ -143,9 +179,10 @@ extension SchemaChange {
     /// Upper estimate of the encoded bytes.
     fileprivate var sizeBytes: Int {
         switch self {
-        case .experiment(let schema): 32 + schema.name.utf8.count + schema.preset.utf8.count
-        case .column(_, let column):
-            24 + column.name.utf8.count + column.unit.utf8.count + column.note.utf8.count
+        case .experiment(let schema):
+            schema.identity.tagNames.reduce(32) { $0 + 4 + $1.utf8.count }
+                + schema.name.utf8.count + schema.preset.utf8.count
+        case .column(_, let column): 24 + column.name.utf8.count + column.textSizeBytes
         case .preset(let preset):
             preset.fields.reduce(8 + preset.name.utf8.count) { $0 + Self.sizeBytes(of: $1) }
         case .declaration(_, let field): 8 + Self.sizeBytes(of: field)
@@ -155,6 +192,22 @@ extension SchemaChange {
     private static func sizeBytes(of field: SchemaPreset.Field) -> Int {
         let texts = [field.name, field.unit, field.note, field.question] + field.options
         return texts.reduce(16) { $0 + 4 + $1.utf8.count }
+    }
+}
+
+extension Column {
+    /// Bytes of its unit and note.
+    fileprivate var textSizeBytes: Int { unit.utf8.count + note.utf8.count }
+}
+
+extension Identity {
+    /// The tags that it names.
+    fileprivate var tagNames: [String] {
+        switch self {
+        case .participant(let tag): [tag]
+        case .tags(let names): names
+        case .allTags: []
+        }
     }
 }
 

@@ -11,7 +11,7 @@ struct CommitRecordTests {
     func record(_ batch: WriteBatch) throws -> [UInt8] {
         var encoder = CommitEncoder(
             batch, schemas: SchemaSet(), options: DatabaseOptions(),
-            journal: CommitJournal())
+            journal: CommitJournal(), forgotten: ForgottenList())
         return try #require(try encoder.encode(batch))
     }
 
@@ -101,12 +101,14 @@ struct CommitRecordTests {
         var schemas = SchemaSet()
         for other in others {
             var encoder = CommitEncoder(
-                other, schemas: schemas, options: DatabaseOptions(), journal: CommitJournal())
+                other, schemas: schemas, options: DatabaseOptions(), journal: CommitJournal(),
+                forgotten: ForgottenList())
             _ = try encoder.encode(other)
             schemas = encoder.schemas
         }
         var encoder = CommitEncoder(
-            batch, schemas: schemas, options: DatabaseOptions(), journal: CommitJournal())
+            batch, schemas: schemas, options: DatabaseOptions(), journal: CommitJournal(),
+            forgotten: ForgottenList())
         return try #require(try encoder.encode(batch))
     }
 

@@ -129,16 +129,36 @@ struct RejectsReplayTests {
     }
 
     private func refuse(
-        _ database: Database, participant: String = "p", time: Timestamp = Timestamp(nanoseconds: 1)
+        _ database: Database, participant: String = "p",
+        time: Timestamp = Timestamp(nanoseconds: 1), field: String = "f",
+        value: FieldValue = .integer(3), isCut: Bool = false
     ) throws {
         var batch = WriteBatch()
-        batch.refuse(
-            Refusal(
-                subject: .value(
-                    experiment: "m", key: SeriesKey(tags: [("id_participant", participant)]),
-                    time: time, field: "f", value: .integer(3), locked: .float),
-                reason: "r", source: "s", line: 1))
+        var refusal = Refusal(
+            subject: .value(
+                experiment: "m", key: SeriesKey(tags: [("id_participant", participant)]),
+                time: time, field: field, value: value, locked: .float),
+            reason: "r", source: "s", line: 1)
+        refusal.isCut = isCut
+        batch.refuse(refusal)
         _ = try database.write(batch)
+    }
+
+    private func write(_ database: Database, _ field: String, _ value: FieldValue) throws {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 5),
+            fields: [field: value])
+        _ = try database.write(batch)
+    }
+
+    private func entries(_ database: Database) throws -> [RejectEntry] {
+        var entries: [RejectEntry] = []
+        try database.rejects { entry throws(DatabaseError) in
+            entries.append(entry)
+            return true
+        }
+        return entries
     }
 
     @Test func `what no point can be stays refused and keeps no other entry from a replay`() throws
@@ -152,15 +172,101 @@ struct RejectsReplayTests {
         try refuse(database)
         try refuse(database, participant: String(repeating: "x", count: 70_000))
         try refuse(database, time: Timestamp(nanoseconds: .min))
+        try refuse(database, field: "")
+        try refuse(database, field: String(repeating: "x", count: 70_000))
+        let long = String(repeating: "x", count: DatabaseOptions().stringSizeBytesMax + 1)
+        try refuse(database, field: "g", value: .string(long))
         let report = try database.replayRejects()
-        #expect(report.replayed == 1 && report.refused == 2)
-        var states: [RejectEntry.State] = []
-        try database.rejects { entry throws(DatabaseError) in
-            states.append(entry.state)
-            return true
-        }
-        #expect(states == [.done, .waiting, .waiting])
+        #expect(report.replayed == 1 && report.refused == 5)
+        #expect(
+            try entries(database).map(\.state)
+                == [.done, .waiting, .waiting, .waiting, .waiting, .waiting])
         #expect(try database.query("SELECT count(f) FROM m").series[0].columns[1].integers == [2])
+    }
+
+    @Test func `no replay takes the beginning of a value for the value`() throws {
+        let database = try open()
+        try write(database, "f", .float(1))
+        try refuse(database, field: "g", value: .string("a beginning"), isCut: true)
+        try refuse(database, field: "a beginning", isCut: true)
+        try refuse(database, participant: String(repeating: "x", count: 2000), isCut: true)
+        try database.flush()
+        let report = try database.replayRejects()
+        #expect(report.replayed == 0 && report.refused == 3)
+        #expect(try entries(database).map(\.refusal.isCut) == [true, true, true])
+        #expect(try entries(database).map(\.state) == [.waiting, .waiting, .waiting])
+    }
+
+    @Test(arguments: [false, true])
+    func `a value that is refused again after its replay waits again`(reopens: Bool) throws {
+        let system = FaultyFileSystem()
+        var database = try open(system)
+        try write(database, "f", .float(1))
+        try refuse(database)
+        try refuse(database, participant: "q")
+        for round in 1...2 {
+            #expect(try database.replayRejects().replayed == 2)
+            #expect(try entries(database).map(\.state) == [.done, .done])
+            if reopens {
+                try database.close()
+                database = try open(system)
+            }
+            _ = try database.query("DELETE FROM m WHERE f > 2")
+            try refuse(database)
+            try refuse(database)
+            // Each refusal once, in the order of the last time.
+            #expect(try entries(database).map(\.state) == [.done, .waiting])
+            #expect(try database.replayRejects().replayed == 1, "round \(round)")
+            try refuse(database, participant: "q")
+            _ = try database.query("DELETE FROM m WHERE f > 2")
+            try refuse(database)
+        }
+    }
+
+    @Test func `what the database refuses of a forgotten participant is not kept`() throws {
+        let database = try open()
+        try write(database, "f", .float(1))
+        try database.forget(["p4"])
+        for (source, user) in [("", "p4"), ("p4.csv", "x"), ("", "p5")] {
+            var batch = WriteBatch()
+            batch.source = source
+            try batch.add(
+                experiment: "m", tags: ["user": user], time: Timestamp(nanoseconds: 1),
+                fields: ["f": .float(2)])
+            let report = try database.write(batch)
+            #expect(report.refusedPoints == 1)
+            #expect(report.forgottenPoints == (user == "p5" ? 0 : 1))
+        }
+        var batch = WriteBatch()
+        batch.source = "p4.csv"
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+            fields: ["f": .string("x")])
+        #expect(try database.write(batch).refusedValues == 1)
+        let kept = try entries(database)
+        #expect(kept.count == 1)
+        #expect(kept.first?.refusal.reason.contains("id_participant") == true)
+    }
+
+    @Test func `a refused value keeps a name by the tag of a deleted experiment`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        batch.settings.identity = .participant(tag: "who")
+        try batch.add(
+            experiment: "a", tags: ["who": "zoe"], time: Timestamp(nanoseconds: 1),
+            fields: ["f": .float(1)])
+        _ = try database.write(batch)
+        _ = try database.query("DROP MEASUREMENT a")
+        batch = WriteBatch()
+        for (time, value) in [(1, FieldValue.float(1)), (2, .string("secret"))] {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p", "who": "zoe"],
+                time: Timestamp(nanoseconds: Int64(time)), fields: ["f": value, "g": .float(1)])
+        }
+        #expect(try database.write(batch).refusedValues == 1)
+        _ = try database.query("DELETE FROM m WHERE g = 1 AND time = 2")
+        #expect(try database.forget(["zoe"]).deletion.refusals == 1)
+        #expect(try entries(database).isEmpty)
     }
 
     @Test func `a refused object or array is masked as a whole`() throws {
@@ -255,6 +361,24 @@ struct RejectsReplayTests {
         } _: { database, names in
             _ = try database.forget(names)
             _ = try database.readmit(names)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `names with one first word are looked for at once`() throws {
+        let growth = try Growth(from: 300) { count in
+            let database = try self.open()
+            var batch = WriteBatch()
+            for line in 0..<count {
+                batch.refuse(
+                    Refusal(
+                        subject: .line(Array("room \(line) of Study participant".utf8)),
+                        reason: "r", source: "f", line: 1))
+            }
+            _ = try database.write(batch)
+            return (database, (0..<count).map { "Study P\($0)" })
+        } _: { database, names in
+            _ = try database.forget(names)
         }
         #expect(growth.isLinear, "\(growth)")
     }

@@ -35,7 +35,7 @@ struct StoredBytes {
                     continue
                 }
                 try add(SegmentReader(in: directory, info, databaseID: manifest.databaseID), name)
-            case .manifestDraft, .logDraft, nil: unnamed.append(name)
+            case .manifestDraft, .logDraft, .repairMark, nil: unnamed.append(name)
             case .lock, .rejects, .backupMark, .incompleteMark: break
             }
         }

@@ -1,0 +1,101 @@
+// Trouble at every call of a repair that rebuilds a lost manifest: the next repair makes what the
+// first one would have made. Files that an unfinished one wrote must not win over intact ones.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+struct RepairFaultTests {
+    /// Every call with `COZDB_FAULTS`; else some.
+    private static let step = SeededFaultTests.isThorough ? 1 : 5
+
+    /// A database without a manifest whose first segment is damaged. A newer segment has another
+    /// value for one of its rows, and a log has a refusal.
+    private func damaged() throws -> FaultyFileSystem {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        func write(_ rows: Range<Int64>, _ value: Int64) throws {
+            var batch = WriteBatch()
+            for row in rows {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: row), fields: ["f": .integer(value * row)])
+            }
+            _ = try database.write(batch)
+        }
+        try write(0..<2000, 7)
+        try database.flush()
+        try write(30..<31, 1000)
+        try database.flush()
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 5000),
+            fields: ["f": .string("refused"), "g": .float(1)])
+        _ = try database.write(batch)
+        let killed = system.survivor(.nothing)
+        let segment = try #require(killed.files.first { $0.hasSuffix(".seg") })
+        killed[segment][killed[segment].count / 2] ^= 1
+        killed["db/MANIFEST"] = Array(repeating: 9, count: 500)
+        return killed
+    }
+
+    private struct Outcome: Equatable {
+        var values: [Int64?]
+        var refusals: Int
+
+        init(_ system: FaultyFileSystem) throws {
+            let database = try SoundDatabase.open(system)
+            let answer = try database.query("SELECT f FROM m WHERE time = 30").series
+            values = answer.first?.columns[1].integers ?? []
+            var count = 0
+            try database.rejects { _ in
+                count += 1
+                return true
+            }
+            refusals = count
+            try database.close()
+        }
+    }
+
+    @Test(arguments: FaultTests.Trouble.allCases)
+    func `a repair after an unfinished one makes what that would have made`(
+        trouble: FaultTests.Trouble
+    ) throws {
+        let damaged = try damaged()
+        let whole = damaged.survivor(.nothing)
+        _ = try Examination.repair(whole)
+        #expect(whole.files.contains("db/REPAIR") == false)
+        let expected = try Outcome(whole.survivor(.nothing))
+        #expect(expected.values == [30_000] && expected.refusals == 1)
+        var unfinished = 0
+        let kind = FaultTests.Trouble.allCases.firstIndex(of: trouble) ?? 0
+        for call in stride(from: kind % Self.step, to: whole.callCount, by: Self.step) {
+            let system = damaged.survivor(.nothing, faults: [.init(at: call, trouble.kind(call))])
+            if (try? Examination.repair(system)) == nil {
+                unfinished += 1
+            } else if whole.calls[call].hasPrefix("pread"), !trouble.isHarmless {
+                // What a device does not give is lost, and the repair finishes without it.
+                continue
+            }
+            for loss in [.nothing] + trouble.losses(call) {
+                let what: Comment = "\(trouble) at call \(call), \(whole.calls[call]), \(loss)"
+                let rest = system.survivor(loss)
+                _ = try Examination.repair(rest)
+                #expect(try Outcome(rest) == expected, what)
+                #expect(rest.files.contains("db/REPAIR") == false, what)
+                #expect(try Examination.check(rest).isEmpty, what)
+            }
+        }
+        if !trouble.isHarmless { #expect(unfinished > 0) }
+    }
+
+    @Test func `a writer removes the mark of an unfinished repair`() throws {
+        let system = FaultyFileSystem()
+        try SoundDatabase.open(system).close()
+        system.add("db/REPAIR", Array("3\n".utf8))
+        let database = try SoundDatabase.open(system)
+        #expect(system.files.contains("db/REPAIR") == false)
+        try database.close()
+    }
+}
