@@ -118,7 +118,7 @@ extension Database {
         var report = ReplayReport()
         var batch = WriteBatch()
         batch.source = "replay"
-        var marks: [JournalEntry] = []
+        var replayed = ReplayedRefusals()
         try rejects { entry throws(DatabaseError) in
             if entry.state == .done { return true }
             guard
@@ -143,19 +143,19 @@ extension Database {
                 try view.hasValue(column.id, own, time)
             {
                 report.superseded += 1
-                if entry.state != .superseded { marks.append(.mark(id: id, state: .superseded)) }
+                if entry.state != .superseded { replayed.superseded.append(id) }
                 return true
             }
             var tags = key
             // The row may have got other attributes in the meantime.
             if own != key, try view.hasRow(own, time) { tags = own }
             batch.add(experiment: experiment, key: tags, time: time, field: field, value: fitting)
-            marks.append(.mark(id: id, state: .done))
+            replayed.ofRows.append(id)
             report.replayed += 1
             return true
         }
-        if !marks.isEmpty {
-            let written = try engine.write(batch, marks: marks, isInside: true)
+        if !replayed.isEmpty {
+            let written = try engine.write(batch, replayed: replayed, isInside: true)
             // Each value is a point of its own.
             let again = written.refusedValues + written.refusedPoints
             report.replayed -= again

@@ -1,6 +1,7 @@
 // The output formats of `cozdb query`, cell by cell.
 
 internal import CozDB
+internal import CozTestSupport
 internal import Testing
 
 @testable internal import CozCommand
@@ -125,6 +126,27 @@ struct FormatTests {
                 dev,Ann,p1,1970-01-01T00:00:00.000000000Z,x,1
 
                 """)
+    }
+
+    @Test func `columns of one title get different names`() {
+        var header = ResultHeader()
+        header.columns = ["f", "f_1", "f", "f", "time"].map {
+            .init(title: $0, kind: .field(.integer))
+        }
+        header.tags = [("f", "p")]
+        #expect(header.uniqueTitles == ["f", "f_1", "f_2", "f_3", "time"])
+        #expect(header.leadingColumns.map(\.name) == ["f_4"])
+    }
+
+    @Test func `many columns of one title`() {
+        let growth = Growth(from: 300) { count in
+            var header = ResultHeader()
+            header.columns = (0..<count).map { _ in .init(title: "f", kind: .field(.integer)) }
+            return header
+        } _: { header in
+            #expect(header.uniqueTitles.last == "f_\(header.columns.count - 1)")
+        }
+        #expect(growth.isLinear, "\(growth)")
     }
 
     @Test(arguments: ["SHOW MEASUREMENTS", "SHOW DATABASES"])

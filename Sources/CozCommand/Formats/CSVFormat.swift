@@ -34,7 +34,7 @@ final class CSVFormat: ResultWriter {
     func beginSeries(_ header: ResultHeader) {
         self.header = header
         let leading = header.leadingColumns
-        let titles = leading.map(\.name) + header.columns.map(\.title)
+        let titles = leading.map(\.name) + header.uniqueTitles
         bytes.removeAll(keepingCapacity: true)
         if titles != self.titles {
             if self.titles != nil { bytes.append(UInt8(ascii: "\n")) }

@@ -28,9 +28,9 @@ final class JSONFormat: ResultWriter {
         self.header = header
         prefix = []
         for column in header.leadingColumns { append(column.name, column.value) }
-        keys = header.columns.map { column in
+        keys = header.uniqueTitles.map { title in
             var key: [UInt8] = []
-            JSONText.append(column.title, to: &key)
+            JSONText.append(title, to: &key)
             key.append(UInt8(ascii: ":"))
             return key
         }

@@ -14,7 +14,7 @@ enum ResultColumnKind: Equatable {
 /// The header of one series of an answer.
 struct ResultHeader {
     struct Column: Equatable {
-        /// The title, unique in the answer.
+        /// The title. Aliases can make it that of another column.
         var title: String
         var kind: ResultColumnKind
         /// The name in the database if the title differs from it.
@@ -32,16 +32,36 @@ struct ResultHeader {
     /// Returns the offset from UTC in seconds at a time, for `tz()`; nil for UTC.
     var zoneOffset: ((Int64) -> Int)?
 
+    /// The titles, where a later column of one title has a number: `x_1`, as in `SELECT x, x`.
+    var uniqueTitles: [String] {
+        var used: Set<[UInt8]> = []
+        let titles = Set(columns.map { Array($0.title.utf8) })
+        if titles.count == columns.count { return columns.map(\.title) }
+        /// The last number of each title.
+        var numbers: [[UInt8]: Int] = [:]
+        return columns.map { column in
+            let title = Array(column.title.utf8)
+            var bytes = title
+            var number = numbers[title] ?? 0
+            while used.contains(bytes) || number > 0 && titles.contains(bytes) {
+                number += 1
+                bytes = Array("\(column.title)_\(number)".utf8)
+            }
+            numbers[title] = number
+            used.insert(bytes)
+            return number == 0 ? column.title : "\(column.title)_\(number)"
+        }
+    }
+
     /// The experiment, if it is shown, and the tags of GROUP BY that are not selected too, with
     /// names that no column has. If another column has the title `x`, the tag `x` becomes `x_1`, as
     /// in `SELECT *`.
     var leadingColumns: [(name: String, value: String)] {
         let name = showsName ? [(name: "name", value: name)] : []
         if tags.isEmpty, name.isEmpty { return [] }
-        var titles: Set<[UInt8]> = []
+        var titles = Set(uniqueTitles.map { Array($0.utf8) })
         var shown: Set<[UInt8]> = []
         for column in columns {
-            titles.insert(Array(column.title.utf8))
             if column.kind == .tag, (column.source ?? column.title) == column.title {
                 shown.insert(Array(column.title.utf8))
             }

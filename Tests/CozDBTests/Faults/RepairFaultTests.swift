@@ -90,6 +90,29 @@ struct RepairFaultTests {
         if !trouble.isHarmless { #expect(unfinished > 0) }
     }
 
+    @Test(arguments: ["stale", "torn", "changed"])
+    func `a mark of another time takes nothing from a repair`(kind: String) throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        _ = try database.write(SoundDatabase.batch(1, rowCount: 10))
+        try database.close()
+        let contents = try Contents(SoundDatabase.open(system, .readOnly))
+        let directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        let manifest = try #require(try Manifest.read(in: directory))
+        try RepairMark(
+            databaseID: manifest.databaseID, firstNumber: 1,
+            generation: manifest.generation - (kind == "stale" ? 1 : 0)
+        ).write(in: directory)
+        if kind == "torn" { system["db/REPAIR"].removeLast() }
+        if kind == "changed" { system["db/REPAIR"][3] ^= 1 }
+        var notes: [CheckFinding] = []
+        _ = try Database.check("db", on: system) { notes.append($0) }
+        #expect(notes.contains { $0.file == "REPAIR" && $0.severity == .note })
+        system.erase("db/MANIFEST")
+        _ = try Examination.repair(system)
+        #expect(try Contents(SoundDatabase.open(system, .readOnly)) == contents)
+    }
+
     @Test func `a writer removes the mark of an unfinished repair`() throws {
         let system = FaultyFileSystem()
         try SoundDatabase.open(system).close()

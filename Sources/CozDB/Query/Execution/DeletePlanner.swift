@@ -225,7 +225,9 @@ private final class RefusalFilter {
     func accepts(_ refusal: Refusal) -> Bool {
         switch refusal.subject {
         case .value(let experiment, let key, let time, let field, _, _):
-            guard range.contains(time.nanoseconds), fields.isEmpty || fields.contains(Name(field))
+            // A value may be refused because no row can have its time.
+            guard range == .all || range.contains(time.nanoseconds),
+                fields.isEmpty || fields.contains(Name(field))
             else { return false }
             return isMeant(experiment) { key.value(of: $0) ?? "" }
         case .line(let bytes):

@@ -271,6 +271,10 @@ struct DatabaseCheck {
                 .log(let number) where !logs.contains(number):
                 noteUnreferenced(name, in: directory, unreferenced)
             case .manifestDraft: noteUnreferenced(name, in: directory, nil)
+            case .repairMark:
+                let found =
+                    "the mark of a repair that did not finish; the next writer or repair removes it"
+                add(name, nil, found, "nothing", severity: .note)
             case nil: add(name, nil, foreign, "nothing", severity: .note)
             default: break
             }

@@ -37,9 +37,8 @@ struct DatabaseRepair {
         let found = try FoundManifest(in: directory)
         acknowledged = found.acknowledged
         original = found.manifest
-        // The manifest that completes a repair names its files.
-        firstLeftover = try RepairMark.read(in: directory).flatMap { [original] first in
-            (original?.nextFileNumber ?? 0) <= first ? first : nil
+        firstLeftover = try RepairMark.read(in: directory).flatMap { [original, acknowledged] in
+            DatabaseRepair.firstLeftover($0, original, acknowledged)
         }
         let files = try FoundFiles(
             in: directory, databaseID: original?.databaseID, numberLimit: firstLeftover ?? .max)
@@ -88,12 +87,27 @@ struct DatabaseRepair {
                 severity: .damage, file: file, offset: offset, found: text.found, lost: text.lost))
     }
 
+    /// The number of the first file of an unfinished repair; nil if the mark is of another time.
+    private static func firstLeftover(
+        _ mark: RepairMark, _ original: Manifest?, _ acknowledged: AcknowledgedState?
+    ) -> UInt64? {
+        guard acknowledged?.generation ?? 0 <= mark.generation,
+            mark.databaseID == acknowledged?.databaseID ?? mark.databaseID,
+            mark.databaseID == original?.databaseID ?? mark.databaseID,
+            // The manifest that completes a repair names its files.
+            original?.nextFileNumber ?? 0 <= mark.firstNumber
+        else { return nil }
+        return mark.firstNumber
+    }
+
     private mutating func newNumber() throws(DatabaseError) -> UInt64 {
         if !isMarked {
-            let first = nextNumber
             try removeLeftovers()
+            let mark = RepairMark(
+                databaseID: manifest.databaseID, firstNumber: nextNumber,
+                generation: manifest.generation)
             try calling("marking the repair") { [directory] () throws(FileError) in
-                try RepairMark.write(first, in: directory)
+                try mark.write(in: directory)
             }
             isMarked = true
         }
@@ -102,13 +116,15 @@ struct DatabaseRepair {
     }
 
     /// Removes the files of an unfinished repair, which may have filled the disk.
-    private func removeLeftovers() throws(DatabaseError) {
+    private mutating func removeLeftovers() throws(DatabaseError) {
         guard let firstLeftover else { return }
         var kept = manifest
         kept.segments = []
         kept.logs = []
         kept.rejects = []
-        _ = try Recovery.removeUnreferenced(directory, kept, from: firstLeftover)
+        if try Recovery.removeUnreferenced(directory, kept, from: firstLeftover) {
+            report.notes.append("removed the files of a repair that did not finish")
+        }
     }
 
     // MARK: The manifest

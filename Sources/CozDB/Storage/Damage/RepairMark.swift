@@ -1,30 +1,61 @@
 // A marker file that tells which files a repair writes. If the repair does not finish, they are
 // copies of what other files hold: a later repair must not take them for newer data.
 
-/// The file `REPAIR`: the number of the first file that a repair writes, in decimal digits.
-enum RepairMark {
-    /// More than any number has.
-    private static let sizeBytesMax = 32
+internal import Glibc
 
-    /// The number in the marker; nil if there is none. One that was not written completely counts
-    /// as none, because it comes before the files.
-    static func read(in directory: any Directory) throws(DatabaseError) -> UInt64? {
+/// The content of the file `REPAIR`; docs/format/README.md.
+struct RepairMark: Equatable {
+    var databaseID: UInt64
+    /// The number of the first file that the repair writes.
+    var firstNumber: UInt64
+    /// The generation before that of the repaired manifest. If the lock file has a later one, a
+    /// writer has come since, and the marker says nothing.
+    var generation: UInt64
+
+    /// More than any content has.
+    private static let sizeBytesMax = 200
+
+    private var fields: String {
+        "\(databaseID) \(firstNumber) \(generation)"
+    }
+
+    private static func check(of text: Substring) -> String {
+        String(checksum(Array(text.utf8).span, seed: 0))
+    }
+
+    /// Reads the marker; nil if there is none, or none that is complete: it comes before the files.
+    static func read(in directory: any Directory) throws(DatabaseError) -> RepairMark? {
         do throws(FileError) {
             let file = try directory.open(FileName.repairMark.text, writable: false)
             let bytes = try file.readAll(count: min(file.size(), sizeBytesMax), at: 0)
-            guard bytes.last == UInt8(ascii: "\n") else { return nil }
-            return UInt64(String(decoding: bytes.dropLast(), as: UTF8.self))
+            return RepairMark(String(decoding: bytes, as: UTF8.self))
         } catch {
-            if error.isNotFound { return nil }
+            if error.isNotFound || error.isWrongFileType { return nil }
             throw DatabaseError(error, while: "reading the mark of a repair")
         }
     }
 
+    private init?(_ text: String) {
+        guard text.last == "\n", let end = text.lastIndex(of: " "),
+            text[text.index(after: end)...].dropLast() == RepairMark.check(of: text[..<end])
+        else { return nil }
+        let numbers = text[..<end].split(separator: " ").compactMap { UInt64($0) }
+        guard numbers.count == 3 else { return nil }
+        self.init(databaseID: numbers[0], firstNumber: numbers[1], generation: numbers[2])
+    }
+
+    init(databaseID: UInt64, firstNumber: UInt64, generation: UInt64) {
+        self.databaseID = databaseID
+        self.firstNumber = firstNumber
+        self.generation = generation
+    }
+
     /// Writes the marker durably.
-    static func write(_ first: UInt64, in directory: any Directory) throws(FileError) {
-        try remove(in: directory)
+    func write(in directory: any Directory) throws(FileError) {
+        try RepairMark.remove(in: directory)
         let file = try directory.create(FileName.repairMark.text)
-        try file.writeAll(Array("\(first)\n".utf8).span, at: 0)
+        let text = "\(fields) \(RepairMark.check(of: fields[...]))\n"
+        try file.writeAll(Array(text.utf8).span, at: 0)
         try file.syncData()
         try directory.sync()
     }
@@ -34,7 +65,8 @@ enum RepairMark {
         do throws(FileError) {
             try directory.remove(FileName.repairMark.text)
         } catch {
-            if error.isNotFound { return }
+            // A folder of that name is no marker, and in nobody's way.
+            if error.isNotFound || error.code == EISDIR || error.code == EPERM { return }
             throw error
         }
         try directory.sync()

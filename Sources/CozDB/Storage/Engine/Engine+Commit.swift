@@ -33,10 +33,10 @@ extension Engine {
     /// Commits a batch. It is as durable on return as the options say.
     ///
     /// - Parameters:
-    ///   - marks: marks of the refusals that the batch deals with.
+    ///   - replayed: the refusals that the batch deals with; nil if it is not a replay.
     ///   - isInside: whether the body of `withoutOtherCommits` calls it.
     func write(
-        _ batch: borrowing WriteBatch, marks: [JournalEntry] = [], isInside: Bool = false
+        _ batch: borrowing WriteBatch, replayed: ReplayedRefusals? = nil, isInside: Bool = false
     ) throws(DatabaseError) -> WriteReport {
         while true {
             let basis = try commitBasis(isInside)
@@ -44,11 +44,11 @@ extension Engine {
                 basis.forgotten, schemas: basis.schemas,
                 isWhole: options.refusalPolicy == .throw)
             if let admitted = try filter.admitted(batch) {
-                if var report = try commit(admitted.batch, marks, on: basis, isInside) {
+                if var report = try commit(admitted.batch, replayed, on: basis, isInside) {
                     admitted.count(into: &report)
                     return report
                 }
-            } else if let report = try commit(batch, marks, on: basis, isInside) {
+            } else if let report = try commit(batch, replayed, on: basis, isInside) {
                 return report
             }
         }
@@ -71,14 +71,14 @@ extension Engine {
 
     /// Commits a batch without data of forgotten participants; nil if it must be validated again.
     private func commit(
-        _ batch: borrowing WriteBatch, _ marks: [JournalEntry],
+        _ batch: borrowing WriteBatch, _ replayed: ReplayedRefusals?,
         on basis: CommitBasis, _ isInside: Bool
     ) throws(DatabaseError) -> WriteReport? {
         var encoder = CommitEncoder(
             batch, schemas: basis.schemas, options: options,
             journal: CommitJournal(
                 known: basis.known, roomBytes: basis.journalRoomBytes,
-                marks: marks),
+                replayed: replayed),
             forgotten: basis.forgotten)
         guard var record = try encoder.encode(batch) else { return encoder.report }
         if encoder.journal.hasRefusals, basis.known == nil {
@@ -97,7 +97,7 @@ extension Engine {
         guard let (role, sequence) = try queue(commit, isInside) else { return nil }
         try finish(role)
         // An equal refusal of a replayed value is a new one.
-        if !marks.isEmpty { state.withLock { $0.knownRefusals = nil } }
+        if replayed != nil { state.withLock { $0.knownRefusals = nil } }
         var report = commit.report
         report.sequence = sequence
         return report

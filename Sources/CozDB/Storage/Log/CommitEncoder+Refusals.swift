@@ -113,6 +113,7 @@ extension CommitEncoder {
     mutating func refuseLine(
         _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch, reason: String
     ) {
+        if journal.isReplay { return refuseAgain() }
         let tagsSizeBytes = batch.tagSets.range(Int(row.tagSet)).count
         if !needsExample, !journal.hasRoom(tagsSizeBytes) {
             report.refusedPoints += 1
@@ -127,6 +128,12 @@ extension CommitEncoder {
             return
         }
         refuseLine(refusal, keeping: refusal)
+    }
+
+    /// Counts the value of the current row, which a replay cannot store. Its entry stays as it is.
+    private mutating func refuseAgain() {
+        report.refusedValues += 1
+        journal.endReplayAsRefused()
     }
 
     /// Whether a refusal names a forgotten participant. Then it is counted, but not kept.
@@ -161,6 +168,7 @@ extension CommitEncoder {
         _ cell: BatchCell, _ plan: ColumnPlan, _ row: BatchRow,
         of batch: borrowing WriteBatch, isStored: Bool
     ) {
+        if journal.isReplay { return refuseAgain() }
         let received = batch.receivedColumn(Int(cell.column))
         let (name, key) = refusedSeries(Int(row.tagSet), of: batch, isStored: isStored)
         let reason =

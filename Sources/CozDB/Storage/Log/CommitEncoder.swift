@@ -115,6 +115,7 @@ struct CommitEncoder {
             let row = rows[index]
             if sources.first?.firstRow == index { source = sources.removeFirst().name }
             let cellEnd = Int(row.cellEnd)
+            if journal.isReplay { journal.beginReplay(ofRow: Int(row.line)) }
             try encode(row, cells: cellStart..<cellEnd, of: batch)
             cellStart = cellEnd
         }

@@ -35,6 +35,16 @@ extension [UInt64: Int] {
     }
 }
 
+/// The refusals that a replay deals with.
+struct ReplayedRefusals {
+    /// The refusal of each row of the batch.
+    var ofRows: [UInt64] = []
+    /// Those whose cell got another value in the meantime.
+    var superseded: [UInt64] = []
+
+    var isEmpty: Bool { ofRows.isEmpty && superseded.isEmpty }
+}
+
 /// The journal entries that one commit adds.
 struct CommitJournal {
     private struct Repeat {
@@ -50,7 +60,8 @@ struct CommitJournal {
     private var refusalCount = 0
     private var repeats: [Repeat] = []
     private var repeatIndexes: [UInt64: Int] = [:]
-    private let marks: [JournalEntry]
+    private let replayed: ReplayedRefusals?
+    private var marks: [JournalEntry] = []
     /// The refusals of this commit: `journalID`, and the largest line number.
     private(set) var added: [UInt64: Int] = [:]
     /// Refusals that did not fit into the journal.
@@ -59,12 +70,30 @@ struct CommitJournal {
     /// - Parameters:
     ///   - known: the stored refusals; nil if they were not loaded.
     ///   - roomBytes: how much the journal may still grow.
-    ///   - marks: refusals that a replay has dealt with.
-    init(known: KnownRefusals? = nil, roomBytes: Int = .max, marks: [JournalEntry] = []) {
+    ///   - replayed: nil if the batch is not a replay.
+    init(
+        known: KnownRefusals? = nil, roomBytes: Int = .max, replayed: ReplayedRefusals? = nil
+    ) {
         self.known = known
         self.roomBytes = roomBytes
-        self.marks = marks
+        self.replayed = replayed
+        if let replayed {
+            marks = replayed.superseded.map { .mark(id: $0, state: .superseded) }
+        }
     }
+
+    var isReplay: Bool { replayed != nil }
+
+    /// Marks the refusal of a row as done.
+    ///
+    /// - Parameter line: the number of the row in the batch of the replay, from 1.
+    mutating func beginReplay(ofRow line: Int) {
+        guard let replayed, replayed.ofRows.indices.contains(line - 1) else { return }
+        marks.append(.mark(id: replayed.ofRows[line - 1], state: .done))
+    }
+
+    /// Takes the last of these marks back: the row cannot be stored, and its refusal waits.
+    mutating func endReplayAsRefused() { marks.removeLast() }
 
     var count: Int { refusalCount + repeats.count + marks.count + (droppedCount > 0 ? 1 : 0) }
 

@@ -184,6 +184,31 @@ struct RejectsReplayTests {
         #expect(try database.query("SELECT count(f) FROM m").series[0].columns[1].integers == [2])
     }
 
+    @Test(arguments: [false, true])
+    func `what a replay cannot store keeps waiting as it is`(isFull: Bool) throws {
+        var options = DatabaseOptions()
+        options.columnCountMax = 3
+        options.compactsInBackground = false
+        if isFull { options.rejectsSizeBytesMax = 300 }
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        try write(database, "f", .float(1))
+        // Two values of a new field have different types. The other new field is one too many.
+        try refuse(database, field: "g", value: .boolean(true))
+        try refuse(database, time: Timestamp(nanoseconds: 2), field: "g", value: .float(2))
+        try write(database, "h", .float(1))
+        try refuse(database, field: "i", value: .float(1))
+        let before = try entries(database)
+        for round in 1...3 {
+            let report = try database.replayRejects()
+            #expect(report.replayed == (round == 1 ? 1 : 0))
+            #expect(report.refused == before.count - 1)
+            let after = try entries(database)
+            #expect(after.map(\.refusal) == before.map(\.refusal))
+            #expect(after.map(\.state) == [.done] + before.dropFirst().map { _ in .waiting })
+        }
+    }
+
     @Test func `no replay takes the beginning of a value for the value`() throws {
         let database = try open()
         try write(database, "f", .float(1))
