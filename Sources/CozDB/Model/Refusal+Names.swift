@@ -139,7 +139,10 @@ enum NamedWords {
     /// separator.
     static func collect(_ text: [UInt8], _ words: inout Set<Name>) {
         collectCells(text, &words)
+        collectEscaped(text, &words)
         for separators in [
+            // Between two quotes or delimiters of a table, even if another quote is missing.
+            Array("\"".utf8), Array(",;\t\r\n".utf8),
             Array(" \t\r\n,;=\"'(){}[]".utf8), Array(" \t\r\n,;:=\"'/\\(){}[]".utf8),
             // Several words between quotes or other delimiters.
             Array("\t\r\n,;=\"'(){}[]|<>".utf8),
@@ -152,6 +155,26 @@ enum NamedWords {
         for word in text.split(whereSeparator: { !isWordByte($0) && $0 != UInt8(ascii: "-") }) {
             insert(word, &words)
         }
+    }
+
+    /// Adds the words between separators of line protocol, which a backslash escapes.
+    private static func collectEscaped(_ text: [UInt8], _ words: inout Set<Name>) {
+        var word: [UInt8] = []
+        var isEscaped = false
+        for byte in text {
+            if !isEscaped, byte == UInt8(ascii: "\\") {
+                isEscaped = true
+                continue
+            }
+            if !isEscaped, " ,=\"\t\r\n".utf8.contains(byte) {
+                insert(word, &words)
+                word.removeAll(keepingCapacity: true)
+            } else {
+                word.append(byte)
+            }
+            isEscaped = false
+        }
+        insert(word, &words)
     }
 
     private static func insert(_ word: some Collection<UInt8>, _ words: inout Set<Name>) {

@@ -10,9 +10,15 @@ struct RepairFaultTests {
     /// Every call with `COZDB_FAULTS`; else some.
     private static let step = SeededFaultTests.isThorough ? 1 : 5
 
-    /// A database without a manifest whose first segment is damaged. A newer segment has another
-    /// value for one of its rows, and a log has a refusal.
-    private func damaged() throws -> FaultyFileSystem {
+    enum Manifests: CaseIterable {
+        case lost
+        /// An older one, and no lock that tells it.
+        case older
+    }
+
+    /// A database whose first segment is damaged. A newer segment, which an older manifest does not
+    /// name, has another value for one of its rows, and a log has a refusal.
+    private func damaged(_ manifests: Manifests) throws -> FaultyFileSystem {
         let system = FaultyFileSystem()
         let database = try SoundDatabase.open(system)
         func write(_ rows: Range<Int64>, _ value: Int64) throws {
@@ -25,6 +31,7 @@ struct RepairFaultTests {
             _ = try database.write(batch)
         }
         try write(0..<2000, 7)
+        let manifest = system["db/MANIFEST"]
         try database.flush()
         try write(30..<31, 1000)
         try database.flush()
@@ -36,7 +43,12 @@ struct RepairFaultTests {
         let killed = system.survivor(.nothing)
         let segment = try #require(killed.files.first { $0.hasSuffix(".seg") })
         killed[segment][killed[segment].count / 2] ^= 1
-        killed["db/MANIFEST"] = Array(repeating: 9, count: 500)
+        switch manifests {
+        case .lost: killed["db/MANIFEST"] = Array(repeating: 9, count: 500)
+        case .older:
+            killed["db/MANIFEST"] = manifest
+            killed.erase("db/LOCK")
+        }
         return killed
     }
 
@@ -58,11 +70,11 @@ struct RepairFaultTests {
         }
     }
 
-    @Test(arguments: FaultTests.Trouble.allCases)
+    @Test(arguments: FaultTests.Trouble.allCases, Manifests.allCases)
     func `a repair after an unfinished one makes what that would have made`(
-        trouble: FaultTests.Trouble
+        trouble: FaultTests.Trouble, manifests: Manifests
     ) throws {
-        let damaged = try damaged()
+        let damaged = try damaged(manifests)
         let whole = damaged.survivor(.nothing)
         _ = try Examination.repair(whole)
         #expect(whole.files.contains("db/REPAIR") == false)
@@ -81,6 +93,8 @@ struct RepairFaultTests {
             for loss in [.nothing] + trouble.losses(call) {
                 let what: Comment = "\(trouble) at call \(call), \(whole.calls[call]), \(loss)"
                 let rest = system.survivor(loss)
+                // A writer that comes in between takes nothing away.
+                try? SoundDatabase.open(rest).close()
                 _ = try Examination.repair(rest)
                 #expect(try Outcome(rest) == expected, what)
                 #expect(rest.files.contains("db/REPAIR") == false, what)
@@ -101,7 +115,7 @@ struct RepairFaultTests {
         let manifest = try #require(try Manifest.read(in: directory))
         try RepairMark(
             databaseID: manifest.databaseID, firstNumber: 1,
-            generation: manifest.generation - (kind == "stale" ? 1 : 0)
+            generation: manifest.generation - (kind == "stale" ? 1 : 0), adopts: false
         ).write(in: directory)
         if kind == "torn" { system["db/REPAIR"].removeLast() }
         if kind == "changed" { system["db/REPAIR"][3] ^= 1 }

@@ -48,6 +48,20 @@ internal import Testing
     }
 
     @Test(arguments: [
+        (#""2024-03-01T08:00:00Z,"Smith, John",1"#, "Smith, John"),
+        (#"x"2024,"Smith, John","1"#, "Smith, John"), (#""2024,{alice},1"#, "{alice}"),
+        (#""2024,(p),1"#, "(p)"), (#""2024,ali"cexx,1"#, #"ali"cexx"#),
+        (#"m,x y,id_participant=Alice\ B a=1"#, "Alice B"),
+        (#"m,x y,id_participant=Smith\,\ John a=1"#, "Smith, John"),
+        (#"m,x y,id_participant=a\=b a=1"#, "a=b"), (#"m,x y,id_participant=(p) a=1"#, "(p)"),
+    ])
+    func `a name is one of the words of a broken line`(line: String, name: String) {
+        var words: Set<Name> = []
+        NamedWords.collect(Array(line.utf8), &words)
+        #expect(words.contains(Name(name)))
+    }
+
+    @Test(arguments: [
         #"[{"name":"Anna Lena","x":5}"#, "2024|Anna Lena|5", "'Anna Lena' said", "<Anna Lena>",
         "a,Anna Lena;b", "name=Anna Lena", #"x "Anna Lena"#, "\"Anna \"\"x\"\" Lena\",Anna Lena",
     ])

@@ -17,6 +17,8 @@ struct DatabaseRepair {
     private let original: Manifest?
     /// The last acknowledged state; nil if the lock file has none of this database.
     private var acknowledged: AcknowledgedState?
+    /// Whether an unfinished repair adopted files that the manifest does not name.
+    private var continuesAdoption = false
     /// Whether a newer manifest than the one that was read has existed.
     private var isSuperseded = false
     /// Logs that only a newer manifest named.
@@ -37,8 +39,12 @@ struct DatabaseRepair {
         let found = try FoundManifest(in: directory)
         acknowledged = found.acknowledged
         original = found.manifest
-        firstLeftover = try RepairMark.read(in: directory).flatMap { [original, acknowledged] in
-            DatabaseRepair.firstLeftover($0, original, acknowledged)
+        let mark = try RepairMark.read(in: directory)
+        if let mark, mark.isValid(original, acknowledged) {
+            firstLeftover = mark.firstNumber
+            continuesAdoption = mark.adopts
+        } else {
+            firstLeftover = nil
         }
         let files = try FoundFiles(
             in: directory, databaseID: original?.databaseID, numberLimit: firstLeftover ?? .max)
@@ -75,7 +81,7 @@ struct DatabaseRepair {
     mutating func run(_ lock: (any File)?) throws(DatabaseError) {
         try repairSegments()
         try repairLogs()
-        separateNames()
+        try settleSchemas()
         try repairRejects()
         guard !report.isEmpty, let lock else { return }
         try finish(lock)
@@ -87,32 +93,23 @@ struct DatabaseRepair {
                 severity: .damage, file: file, offset: offset, found: text.found, lost: text.lost))
     }
 
-    /// The number of the first file of an unfinished repair; nil if the mark is of another time.
-    private static func firstLeftover(
-        _ mark: RepairMark, _ original: Manifest?, _ acknowledged: AcknowledgedState?
-    ) -> UInt64? {
-        guard acknowledged?.generation ?? 0 <= mark.generation,
-            mark.databaseID == acknowledged?.databaseID ?? mark.databaseID,
-            mark.databaseID == original?.databaseID ?? mark.databaseID,
-            // The manifest that completes a repair names its files.
-            original?.nextFileNumber ?? 0 <= mark.firstNumber
-        else { return nil }
-        return mark.firstNumber
-    }
-
     private mutating func newNumber() throws(DatabaseError) -> UInt64 {
-        if !isMarked {
-            try removeLeftovers()
-            let mark = RepairMark(
-                databaseID: manifest.databaseID, firstNumber: nextNumber,
-                generation: manifest.generation)
-            try calling("marking the repair") { [directory] () throws(FileError) in
-                try mark.write(in: directory)
-            }
-            isMarked = true
-        }
+        try markOnce()
         defer { nextNumber += 1 }
         return nextNumber
+    }
+
+    /// Writes the mark before the first change.
+    private mutating func markOnce() throws(DatabaseError) {
+        if isMarked { return }
+        try removeLeftovers()
+        let mark = RepairMark(
+            databaseID: manifest.databaseID, firstNumber: nextNumber,
+            generation: manifest.generation, adopts: isSuperseded)
+        try calling("marking the repair") { [directory] () throws(FileError) in
+            try mark.write(in: directory)
+        }
+        isMarked = true
     }
 
     /// Removes the files of an unfinished repair, which may have filled the disk.
@@ -131,7 +128,8 @@ struct DatabaseRepair {
 
     private static let lostWithManifest =
         "what only the manifest stores: identity rules, type rules, presets, declarations, the "
-        + "order of segments and the list of forgotten participants"
+        + "order of segments, the list of forgotten participants, participant tags of deleted "
+        + "experiments, and which backups are of this database"
 
     /// Rebuilds a manifest from what the files say about themselves.
     private mutating func rebuild(from files: FoundFiles) {
@@ -148,6 +146,10 @@ struct DatabaseRepair {
         // Larger than any real generation: there are only a few manifests for each file.
         let guess = min(nextNumber, 1 << 50) * 16 + 1000
         manifest.generation = acknowledged.map { $0.generation } ?? guess
+        // No earlier backup is known to be one of this database as it is now.
+        manifest.branches = [
+            Manifest.Branch(id: .random(in: .min ... .max), generation: 0, sequence: 0)
+        ]
         for entry in files.unreadable {
             add(
                 DatabaseRepair.path(entry.name), nil,
@@ -161,6 +163,8 @@ struct DatabaseRepair {
             report.notes.append(
                 "the list of forgotten participants is lost; forget them again before any of "
                     + "their data is written")
+            report.notes.append(
+                "no earlier backup is known to be of this database; back up to another directory")
         }
     }
 
@@ -176,7 +180,8 @@ struct DatabaseRepair {
             manifest.segments.contains { !there.contains(.segment($0.number)) }
             || manifest.logs.contains { !there.contains(.log($0.number)) }
             || manifest.rejects.contains { !there.contains(.rejects($0.number)) }
-        isSuperseded = isOlder || isGone && acknowledged?.isOf(manifest) != true
+        isSuperseded =
+            isOlder || isGone && acknowledged?.isOf(manifest) != true || continuesAdoption
         manifest.generation = max(manifest.generation, acknowledged?.generation ?? 0)
         guard isSuperseded else { return }
         let first = manifest.nextFileNumber
@@ -292,7 +297,7 @@ struct DatabaseRepair {
 
     private mutating func repairLogs() throws(DatabaseError) {
         var salvage = LogSalvage(
-            manifest, mayBeNarrow: original == nil || !adoptedLogs.isEmpty)
+            manifest, mayBeIncomplete: original == nil || !adoptedLogs.isEmpty)
         var isNeeded = original == nil && !manifest.logs.isEmpty || !adoptedLogs.isEmpty
         for (index, log) in manifest.logs.enumerated() {
             let name = FileName.log(log.number)
@@ -318,6 +323,7 @@ struct DatabaseRepair {
                     lost: lost.isEmpty ? "nothing" : lost))
         }
         guard isNeeded else { return }
+        report.notes += salvage.assumptions
         if salvage.commitsBehind > 0 {
             report.notes.append(
                 "kept \(salvage.commitsBehind) commits after lost ones; the changes of the lost "
@@ -373,7 +379,11 @@ struct DatabaseRepair {
 
     // MARK: Names
 
-    private mutating func separateNames() {
+    /// Leaves each name to one experiment. If the schemas take more than a manifest may have, also
+    /// removes experiments without rows, which only an older manifest still has.
+    ///
+    /// - Throws: `limitExceeded` if they still do.
+    private mutating func settleSchemas() throws(DatabaseError) {
         let filled = Set(manifest.segments.map(\.experiment))
         let mayHaveOthers = !manifest.logs.isEmpty
         let renamed = manifest.schemas.separateNames { mayHaveOthers || filled.contains($0) }
@@ -381,6 +391,21 @@ struct DatabaseRepair {
             "two experiments have the name \"\($0.name)\", the older one was deleted before; what "
                 + "is left of it is now in \"\($0.new)\""
         }
+        let sizeBytesMax = DatabaseOptions.schemasSizeBytesMax
+        if manifest.schemas.sizeBytes > sizeBytesMax, !mayHaveOthers {
+            for schema in manifest.schemas.all where !filled.contains(schema.id) {
+                manifest.schemas.remove(schema.id)
+                report.notes.append(
+                    "removed the experiment \"\(schema.name)\", which has no rows: the schemas "
+                        + "took too much space")
+            }
+        }
+        guard manifest.schemas.sizeBytes > sizeBytesMax else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "the schemas of all experiments that were found take \(manifest.schemas.sizeBytes) "
+                + "bytes, expected at most \(sizeBytesMax); nothing was changed. Move the newest "
+                + "segments out of the database and repair it again", file: directory.path)
     }
 
     // MARK: Rejects
@@ -446,7 +471,7 @@ struct DatabaseRepair {
             }
         }
         try folder.finish(report.lines)
-        if !isMarked { try removeLeftovers() }
+        try markOnce()
         manifest.nextFileNumber = nextNumber
         try replaceManifest(lock)
         try removeOriginals()

@@ -9,10 +9,13 @@ struct LogSalvage {
     private(set) var lastSequence: UInt64
     /// Text on lost commits.
     private(set) var losses: [String] = []
+    /// Text on what had to be assumed.
+    private(set) var assumptions: [String] = []
     /// The number of commits read after lost ones.
     private(set) var commitsBehind = 0
-    /// Whether fields may have too narrow types because the schemas come from segments alone.
-    private let mayBeNarrow: Bool
+    /// Whether the schemas come from segments alone: then fields may have too narrow types, and
+    /// what no segment has values of is missing.
+    private let mayBeIncomplete: Bool
     /// For the last added log: where its last good frame ends, and the next sequence.
     private var endOffset = 0
     private var nextSequence: UInt64 = 0
@@ -20,8 +23,8 @@ struct LogSalvage {
     /// checksum.
     private var frameEnds: [(offset: Int, checksum: UInt32)] = []
 
-    init(_ manifest: Manifest, mayBeNarrow: Bool) {
-        self.mayBeNarrow = mayBeNarrow
+    init(_ manifest: Manifest, mayBeIncomplete: Bool) {
+        self.mayBeIncomplete = mayBeIncomplete
         schemas = manifest.schemas
         firstSchemas = manifest.schemas
         lastSequence = manifest.lastSequence
@@ -52,7 +55,7 @@ struct LogSalvage {
 
     private mutating func add(_ bytes: [UInt8], _ identity: LogIdentity) {
         let frames = LogSalvage.frames(in: bytes.span, identity, from: nextSequence)
-        if mayBeNarrow { widen(for: frames.flatMap(\.commits)) }
+        if mayBeIncomplete { complete(for: frames.flatMap(\.commits)) }
         for frame in frames {
             let first = frame.header.firstSequence
             // If the header is lost too, the first sequence of the log is unknown.
@@ -128,9 +131,10 @@ struct LogSalvage {
         }
     }
 
-    /// Widens fields to the types in the commits of a log. A log has values of only one type of a
-    /// field, because a change of type starts a new log.
-    private mutating func widen(for commits: [[UInt8]]) {
+    /// Widens fields to the types in the commits of a log, and adds experiments and columns that
+    /// these use and only the manifest knew. A log has values of only one type of a field, because
+    /// a change of type starts a new log.
+    private mutating func complete(for commits: [[UInt8]]) {
         var found = CommitColumns()
         // The part of a commit before its damage is valid too.
         for commit in commits { try? CommitRecord.read(commit, into: &found) }
@@ -138,6 +142,23 @@ struct LogSalvage {
             schemas.update(experiment) { $0.widen(columns) }
             firstSchemas.update(experiment) { $0.widen(columns) }
         }
+        var rebuilt = RebuiltSchemas(schemas)
+        var first = RebuiltSchemas(firstSchemas)
+        for experiment in found.experiments.sorted() {
+            if schemas[experiment] == nil {
+                let name = "unknown experiment \(experiment)"
+                rebuilt.addExperiment(experiment, name, found.tagNames[experiment] ?? [])
+                first.addExperiment(experiment, name, found.tagNames[experiment] ?? [])
+            }
+            // With the columns of an earlier log, the numbers go on.
+            let count = schemas[experiment]?.columns.count ?? 0
+            guard firstSchemas[experiment]?.columns.count ?? 0 == count else { continue }
+            let columns = found.columns(of: experiment, from: count)
+            rebuilt.add(columns, to: experiment)
+            first.add(columns, to: experiment)
+        }
+        (schemas, firstSchemas) = (rebuilt.schemas, first.schemas)
+        assumptions += rebuilt.assumptions
     }
 
     private struct Frame {
@@ -200,23 +221,72 @@ extension ExperimentSchema {
     }
 }
 
-/// Collects the columns that a commit has values of.
+/// Collects what commits have values of.
 private struct CommitColumns: CommitReceiver {
+    /// The largest `DatabaseOptions.columnCountMax`.
+    private static let columnCountMax = 1_000_000
+
+    /// The types of fields.
     private(set) var types: [Int: [ColumnID: FieldType]] = [:]
+    /// The experiments with rows that no commit creates before.
+    private(set) var experiments: Set<Int> = []
+    /// The distinct lists of identity tags in an experiment.
+    private(set) var tagNames: [Int: Set<[UInt8]>] = [:]
+    private var attributes: [Int: Set<ColumnID>] = [:]
+    private var created: Set<Int> = []
+    /// The first column that a commit adds to an experiment.
+    private var firstAdded: [Int: ColumnID] = [:]
     private var experiment = 0
 
-    mutating func beginTable(experiment: Int) { self.experiment = experiment }
+    /// The columns with this number and larger ones that exist before the first commit.
+    func columns(of experiment: Int, from first: ColumnID) -> [ColumnID: Column] {
+        var columns: [ColumnID: Column] = [:]
+        for (id, type) in types[experiment] ?? [:] {
+            columns[id] = RebuiltSchemas.unknown(id, .field, type)
+        }
+        for id in attributes[experiment] ?? [] {
+            columns[id] = RebuiltSchemas.unknown(id, .attribute, .string)
+        }
+        let end = firstAdded[experiment] ?? .max
+        columns = columns.filter { (first..<max(first, end)).contains($0.key) }
+        if end != .max, end > first, columns[end - 1] == nil {
+            columns[end - 1] = RebuiltSchemas.unknown(end - 1, .field, .float)
+        }
+        let isPlausible = columns.keys.allSatisfy { $0 < CommitColumns.columnCountMax }
+        return isPlausible ? columns : [:]
+    }
+
+    mutating func beginTable(experiment: Int) {
+        self.experiment = experiment
+        if !created.contains(experiment) { experiments.insert(experiment) }
+    }
 
     mutating func receiveColumn(_ column: ColumnID, type: FieldType) {
         types[experiment, default: [:]][column] = type
     }
 
-    mutating func receive(_ change: SchemaChange) {}
+    mutating func receive(_ change: SchemaChange) {
+        switch change {
+        case .experiment(let schema): created.insert(schema.id)
+        case .column(let experiment, let column):
+            if firstAdded[experiment] == nil { firstAdded[experiment] = column.id }
+            if !created.contains(experiment) { experiments.insert(experiment) }
+        case .preset, .declaration: break
+        }
+    }
+
     mutating func receive(_ entry: JournalEntry) {}
     mutating func receiveString(_ bytes: Span<UInt8>) -> UInt64 { 0 }
     mutating func receiveTagSet(
         key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]
-    ) {}
+    ) {
+        let names = SeriesKey(canonical: [UInt8](copying: key)).nameBytes
+        tagNames[experiment, default: []].insert(names)
+        for attribute in attributes {
+            self.attributes[experiment, default: []].insert(attribute.column)
+        }
+    }
+
     mutating func receiveLayout(_ columns: Span<UInt32>) {}
     mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>) {}
 }

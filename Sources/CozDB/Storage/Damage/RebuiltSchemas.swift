@@ -64,7 +64,10 @@ struct RebuiltSchemas {
         return names
     }
 
-    private mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[UInt8]>) {
+    /// Adds an experiment.
+    ///
+    /// - Parameter tagNames: the distinct lists of identity tags of its series.
+    mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[UInt8]>) {
         // Name bytes are those of a key with empty values, without the value terminators.
         let lists = tagNames.filter { !$0.isEmpty }.map { RebuiltSchemas.words($0) }
         let identity: Identity
@@ -86,29 +89,29 @@ struct RebuiltSchemas {
                 + "lossless, no preset, no field declarations")
     }
 
-    private mutating func add(_ found: [ColumnID: Column], to id: Int) {
-        guard let last = found.keys.max(), let name = schemas[id]?.name else { return }
+    /// Adds the columns that an experiment does not have yet, up to the largest number.
+    mutating func add(_ found: [ColumnID: Column], to id: Int) {
+        guard let last = found.keys.max(), let schema = schemas[id] else { return }
         var unknown = 0
-        schemas.update(id) { schema in
-            while schema.columns.count <= last {
-                let next = schema.columns.count
-                if let column = found[next] {
-                    schema.add(
-                        name: column.name, kind: column.kind, type: column.type,
-                        unit: column.unit, note: column.note)
-                } else {
-                    // The column exists, since columns are numbered without gaps.
-                    unknown += 1
-                    schema.add(name: "unknown column \(next)", kind: .field, type: .float)
-                }
-            }
+        for next in schema.columns.count..<max(schema.columns.count, last + 1) {
+            // A number that is not found exists, since columns are numbered without gaps.
+            let column = found[next] ?? RebuiltSchemas.unknown(next, .field, .float)
+            if column.name == RebuiltSchemas.unknownName(next) { unknown += 1 }
+            schemas.apply(.column(experiment: id, column))
         }
         if unknown > 0 {
             assumptions.append(
-                "experiment \"\(name)\": the names of \(unknown) columns without values are lost; "
-                    + "they are now called \"unknown column\" with their number")
+                "experiment \"\(schema.name)\": the names of \(unknown) columns are lost; they are "
+                    + "now called \"unknown column\" with their number")
         }
     }
+
+    /// A column whose name is lost.
+    static func unknown(_ id: ColumnID, _ kind: Column.Kind, _ type: FieldType) -> Column {
+        Column(id: id, name: unknownName(id), kind: kind, type: type)
+    }
+
+    private static func unknownName(_ id: ColumnID) -> String { "unknown column \(id)" }
 
     /// Splits the bytes of a list of names.
     private static func words(_ names: [UInt8]) -> [String] {

@@ -11,12 +11,15 @@ struct RepairMark: Equatable {
     /// The generation before that of the repaired manifest. If the lock file has a later one, a
     /// writer has come since, and the marker says nothing.
     var generation: UInt64
+    /// Whether the repair adopts files that the manifest does not name. Until it is finished, these
+    /// must not be removed, even if the lock file names that manifest by then.
+    var adopts: Bool
 
     /// More than any content has.
     private static let sizeBytesMax = 200
 
     private var fields: String {
-        "\(databaseID) \(firstNumber) \(generation)"
+        "\(databaseID) \(firstNumber) \(generation) \(adopts ? 1 : 0)"
     }
 
     private static func check(of text: Substring) -> String {
@@ -40,14 +43,26 @@ struct RepairMark: Equatable {
             text[text.index(after: end)...].dropLast() == RepairMark.check(of: text[..<end])
         else { return nil }
         let numbers = text[..<end].split(separator: " ").compactMap { UInt64($0) }
-        guard numbers.count == 3 else { return nil }
-        self.init(databaseID: numbers[0], firstNumber: numbers[1], generation: numbers[2])
+        guard numbers.count == 4 else { return nil }
+        self.init(
+            databaseID: numbers[0], firstNumber: numbers[1], generation: numbers[2],
+            adopts: numbers[3] == 1)
     }
 
-    init(databaseID: UInt64, firstNumber: UInt64, generation: UInt64) {
+    init(databaseID: UInt64, firstNumber: UInt64, generation: UInt64, adopts: Bool) {
         self.databaseID = databaseID
         self.firstNumber = firstNumber
         self.generation = generation
+        self.adopts = adopts
+    }
+
+    /// Whether the marker is of a repair of these files that did not finish.
+    func isValid(_ manifest: Manifest?, _ acknowledged: AcknowledgedState?) -> Bool {
+        (acknowledged?.generation ?? 0) <= generation
+            && databaseID == acknowledged?.databaseID ?? databaseID
+            && databaseID == manifest?.databaseID ?? databaseID
+            // The manifest that completes a repair names its files.
+            && manifest?.nextFileNumber ?? 0 <= firstNumber
     }
 
     /// Writes the marker durably.

@@ -34,6 +34,7 @@ enum Recovery {
         var manifest = try Manifest.read(in: directory)
         if let manifest {
             try found.check(manifest, in: directory)
+            try checkRepair(manifest, found.state, in: directory)
         } else if found.knowsManifest {
             throw DirectoryMark.noManifest(names, found, path: path)
         }
@@ -132,6 +133,20 @@ enum Recovery {
                 names, try AcknowledgedState.read(in: directory), path: directory.path,
                 advice: createsDatabase ? " and is not empty; name another directory" : "")
         }
+    }
+
+    /// Refuses a database whose repair adopts files that the manifest does not name, and did not
+    /// finish: opening would remove them.
+    private static func checkRepair(
+        _ manifest: Manifest, _ acknowledged: AcknowledgedState?, in directory: any Directory
+    ) throws(DatabaseError) {
+        guard let mark = try RepairMark.read(in: directory), mark.adopts,
+            mark.isValid(manifest, acknowledged)
+        else { return }
+        throw DatabaseError(
+            .damaged,
+            "a repair did not finish, and files that are newer than the manifest would be lost; "
+                + "repair the database again", file: directory.path, remedy: .previewRepair)
     }
 
     static func takeLock(_ directory: any Directory) throws(DatabaseError) -> any File {

@@ -310,45 +310,6 @@ struct RepairTests {
         }
     }
 
-    @Test(arguments: [false, true])
-    func `an older manifest and a newer experiment of a name that was free`(
-        keepsSegment: Bool
-    ) throws {
-        let system = FaultyFileSystem()
-        let database = try Database.open(
-            "db", access: .readWrite, options: SoundDatabase.options, on: system)
-        func write(_ field: String, _ value: FieldValue) throws {
-            var batch = WriteBatch()
-            try batch.add(
-                experiment: "demo", tags: ["id_participant": "p"],
-                time: Timestamp(nanoseconds: 1), fields: [field: value])
-            _ = try database.write(batch)
-            try database.flush()
-        }
-        try write("a", .integer(1))
-        let before = system.survivor(.everything)
-        _ = try database.query("DROP MEASUREMENT demo")
-        try write("a", .string("x"))
-        try database.close()
-        system["db/MANIFEST"] = before["db/MANIFEST"]
-        if keepsSegment {
-            for path in before.files where path.hasSuffix(".seg") {
-                system.add(path, before[path])
-            }
-        }
-        let report = try Examination.repair(system)
-        let repaired = try SoundDatabase.open(system, .readOnly)
-        let names = try repaired.snapshot().schemas.map(\.name)
-        #expect(names == (keepsSegment ? ["demo", "demo (1)"] : ["demo"]), "\(report.lines)")
-        #expect(report.notes.contains { $0.contains("demo (1)") } == keepsSegment)
-        #expect(try repaired.query("SELECT a FROM demo").series[0].columns[1].texts == ["x"])
-        if keepsSegment {
-            let rest = try repaired.query("SELECT a FROM \"demo (1)\"")
-            #expect(rest.series[0].columns[1].integers == [1])
-        }
-        #expect(try Examination.check(system).isEmpty)
-    }
-
     @Test func `segments and logs that a newer manifest let go are no loss`() throws {
         let system = FaultyFileSystem()
         var options = SoundDatabase.options

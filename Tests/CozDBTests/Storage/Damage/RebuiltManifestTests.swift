@@ -1,0 +1,134 @@
+// What a repair makes of the files if the manifest is lost, or older than they are.
+
+import CozTestSupport
+import Testing
+
+@testable import CozDB
+
+struct RebuiltManifestTests {
+    @Test(arguments: [false, true])
+    func `an older manifest and a newer experiment of a name that was free`(
+        keepsSegment: Bool
+    ) throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open(
+            "db", access: .readWrite, options: SoundDatabase.options, on: system)
+        func write(_ field: String, _ value: FieldValue) throws {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "demo", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: 1), fields: [field: value])
+            _ = try database.write(batch)
+            try database.flush()
+        }
+        try write("a", .integer(1))
+        let before = system.survivor(.everything)
+        _ = try database.query("DROP MEASUREMENT demo")
+        try write("a", .string("x"))
+        try database.close()
+        system["db/MANIFEST"] = before["db/MANIFEST"]
+        if keepsSegment {
+            for path in before.files where path.hasSuffix(".seg") {
+                system.add(path, before[path])
+            }
+        }
+        let report = try Examination.repair(system)
+        let repaired = try SoundDatabase.open(system, .readOnly)
+        let names = try repaired.snapshot().schemas.map(\.name)
+        #expect(names == (keepsSegment ? ["demo", "demo (1)"] : ["demo"]), "\(report.lines)")
+        #expect(report.notes.contains { $0.contains("demo (1)") } == keepsSegment)
+        #expect(try repaired.query("SELECT a FROM demo").series[0].columns[1].texts == ["x"])
+        if keepsSegment {
+            let rest = try repaired.query("SELECT a FROM \"demo (1)\"")
+            #expect(rest.series[0].columns[1].integers == [1])
+        }
+        #expect(try Examination.check(system).isEmpty)
+    }
+
+    @Test func `an older manifest whose schemas take too much space with the newer ones`() throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open(
+            "db", access: .readWrite, options: SoundDatabase.options, on: system)
+        func write(_ experiment: String) throws {
+            var batch = WriteBatch()
+            let fields = (0..<170).map {
+                ("f\($0)" + String(repeating: experiment, count: 60_000), FieldValue.integer(1))
+            }
+            try batch.add(
+                experiment: experiment, tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: 1), fields: Dictionary(uniqueKeysWithValues: fields))
+            _ = try database.write(batch)
+        }
+        try write("a")
+        try database.flush()
+        let manifest = system["db/MANIFEST"]
+        _ = try database.query("DROP MEASUREMENT a")
+        try write("b")
+        try database.close()
+        system["db/MANIFEST"] = manifest
+        let report = try Examination.repair(system)
+        #expect(report.notes.contains { $0.contains("removed the experiment \"a\"") })
+        let repaired = try SoundDatabase.open(system, .readOnly)
+        #expect(try repaired.snapshot().schemas.map(\.name) == ["b"], "\(report.lines)")
+        #expect(try repaired.snapshot().schemas[0].fields.count == 170)
+        #expect(try Examination.check(system).isEmpty)
+    }
+
+    /// Numbers of columns that no segment has, because their values were deleted, and rows in a log
+    /// that use what only the manifest knew.
+    @Test func `a log is kept whole without the manifest`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        func write(_ experiment: String, _ time: Int64, _ fields: [String: FieldValue]) throws {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: experiment, tags: ["id_participant": "p", "room": "r"],
+                time: Timestamp(nanoseconds: time), fields: fields)
+            _ = try database.write(batch)
+        }
+        try write("m", 1, ["a": .integer(1)])
+        try write("m", 2, ["b": .boolean(true)])
+        try write("n", 1, ["x": .string("s")])
+        try database.flush()
+        _ = try database.query("DELETE b FROM m; DELETE FROM n")
+        try write("m", 3, ["a": .integer(3), "b": .boolean(false), "c": .string("new")])
+        try write("n", 2, ["x": .string("t"), "y": .float(2)])
+        let killed = system.survivor(.nothing)
+        killed.erase("db/MANIFEST")
+        let report = try Examination.repair(killed)
+        #expect(report.findings.allSatisfy { $0.file == "MANIFEST" }, "\(report.lines)")
+        let repaired = try SoundDatabase.open(killed)
+        func values(_ statement: String) throws -> [String] {
+            try repaired.query(statement).series.flatMap { series in
+                (0..<series.rowCount).map { row in
+                    series.columns.dropFirst().map { $0.value(row)?.description ?? "-" }
+                        .joined(separator: " ")
+                }
+            }
+        }
+        #expect(try values("SELECT a, c FROM m") == ["1i -", "3i \"new\""])
+        #expect(try values("SELECT \"unknown column 2\" FROM m") == ["false"])
+        let rest = try values("SELECT \"unknown column 1\", y FROM \"unknown experiment 2\"")
+        #expect(rest == ["\"t\" 2.0"])
+        #expect(report.notes.contains { $0.contains("unknown experiment 2") })
+        try repaired.close()
+        #expect(try Examination.check(killed).isEmpty)
+    }
+
+    @Test func `a rebuilt manifest is no successor of a backup`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        _ = try database.write(SoundDatabase.batch(1, rowCount: 10))
+        try database.backup(to: "backup", options: BackupOptions(), on: system)
+        try database.close()
+        system.erase("db/MANIFEST")
+        #expect(try Examination.repair(system).notes.contains { $0.contains("no earlier backup") })
+        let repaired = try SoundDatabase.open(system)
+        #expect(throws: DatabaseError.self) {
+            try repaired.backup(to: "backup", options: BackupOptions(), on: system)
+        }
+        try repaired.backup(to: "other", options: BackupOptions(), on: system)
+        try repaired.backup(to: "other", options: BackupOptions(), on: system)
+        try repaired.close()
+    }
+}
