@@ -1,5 +1,5 @@
 // Finds many names in a text at once: Aho and Corasick, "Efficient string matching" (1975). The
-// time grows with the text, not with the number of names.
+// time grows with the text, not with the number of names that are not in it.
 
 /// The trie of some names, with the links that a search follows where no name goes on.
 struct NameAutomaton: Sendable {
@@ -17,6 +17,8 @@ struct NameAutomaton: Sendable {
     private var nodes = [Node(parent: 0, byte: 0)]
     /// The child of a node, by the number of the node and the next byte.
     private var children: [Int: Int] = [:]
+    /// The children of the first node by the byte, where most of a text leads; 0 is none.
+    private var roots = [Int](repeating: 0, count: 256)
 
     init(_ names: some Sequence<[UInt8]>) {
         var depths = [0]
@@ -30,6 +32,7 @@ struct NameAutomaton: Sendable {
                     depths.append(depths[node] + 1)
                     nodes.append(Node(parent: node, byte: byte))
                     children[key] = nodes.count - 1
+                    if node == 0 { roots[Int(byte)] = nodes.count - 1 }
                     node = nodes.count - 1
                 }
             }
@@ -51,11 +54,11 @@ struct NameAutomaton: Sendable {
 
     private func next(_ start: Int, _ byte: UInt8) -> Int {
         var node = start
-        while true {
+        while node != 0 {
             if let child = children[NameAutomaton.key(node, byte)] { return child }
-            if node == 0 { return 0 }
             node = nodes[node].suffix
         }
+        return roots[Int(byte)]
     }
 
     /// Whether one of the names occurs in the text as a whole word.

@@ -273,7 +273,7 @@ struct DatabaseCheck {
             case .manifestDraft: noteUnreferenced(name, in: directory, nil)
             case .repairMark:
                 let found =
-                    "the mark of a repair that did not finish; the next writer or repair removes it"
+                    "the mark of a repair that did not finish; the next repair removes it"
                 add(name, nil, found, "nothing", severity: .note)
             case nil: add(name, nil, foreign, "nothing", severity: .note)
             default: break

@@ -1,10 +1,10 @@
 // Removes what cannot be read from a database and keeps everything else.
 //
-// The order makes a crash at any point safe. First a mark is written that tells the next repair to
-// remove the new files. Then these are written, damaged ones are copied to the damaged folder, and
+// The order makes a crash at any point safe. A mark tells the next repair to remove the new files;
+// it comes before them. New files are written, damaged ones are copied to the damaged folder, and
 // both are made durable. One replaced manifest completes the repair. After it, the mark and the
-// damaged originals are removed. Until that manifest, only `LOCK` changes, and MANIFEST may be
-// written again with the same bytes.
+// damaged originals are removed. Until that manifest, only `LOCK` and the mark change, and MANIFEST
+// may be written again with the same bytes.
 
 /// A repair of a database whose lock is held.
 struct DatabaseRepair {
@@ -30,7 +30,10 @@ struct DatabaseRepair {
     private var nextNumber: UInt64
     /// The number of the first file that an unfinished repair wrote; nil if there is none.
     private let firstLeftover: UInt64?
+    private let foundMark: RepairMark?
     private var isMarked = false
+    /// The experiments with rows in logs.
+    private var experimentsInLogs: Set<Int> = []
 
     /// - Throws: `notFound` if there is no database; `unsupportedFormat` if it has a newer format.
     init(_ directory: any Directory, isDryRun: Bool) throws(DatabaseError) {
@@ -39,8 +42,8 @@ struct DatabaseRepair {
         let found = try FoundManifest(in: directory)
         acknowledged = found.acknowledged
         original = found.manifest
-        let mark = try RepairMark.read(in: directory)
-        if let mark, mark.isValid(original, acknowledged) {
+        foundMark = try RepairMark.read(in: directory)
+        if let mark = foundMark, mark.isValid(original, acknowledged) {
             firstLeftover = mark.firstNumber
             continuesAdoption = mark.adopts
         } else {
@@ -83,8 +86,13 @@ struct DatabaseRepair {
         try repairLogs()
         try settleSchemas()
         try repairRejects()
-        guard !report.isEmpty, let lock else { return }
-        try finish(lock)
+        guard let lock else { return }
+        if report.isEmpty {
+            // The newest manifest was put back, or the repair was finished but for the mark.
+            try removeMark()
+        } else {
+            try finish(lock)
+        }
     }
 
     private mutating func add(_ file: String, _ offset: Int?, _ text: LossText) {
@@ -106,10 +114,20 @@ struct DatabaseRepair {
         let mark = RepairMark(
             databaseID: manifest.databaseID, firstNumber: nextNumber,
             generation: manifest.generation, adopts: isSuperseded)
-        try calling("marking the repair") { [directory] () throws(FileError) in
-            try mark.write(in: directory)
+        // An equal one stays, because without it the lock file would say something else.
+        if mark != foundMark {
+            try calling("marking the repair") { [directory] () throws(FileError) in
+                try mark.write(in: directory)
+            }
         }
         isMarked = true
+    }
+
+    private func removeMark() throws(DatabaseError) {
+        if foundMark == nil, !isMarked { return }
+        try calling("removing the mark of the repair") { [directory] () throws(FileError) in
+            try RepairMark.remove(in: directory)
+        }
     }
 
     /// Removes the files of an unfinished repair, which may have filled the disk.
@@ -324,6 +342,8 @@ struct DatabaseRepair {
         }
         guard isNeeded else { return }
         report.notes += salvage.assumptions
+        experimentsInLogs = Set(
+            salvage.memtable.tables.filter { $0.value.rows.count > 0 }.map(\.key))
         if salvage.commitsBehind > 0 {
             report.notes.append(
                 "kept \(salvage.commitsBehind) commits after lost ones; the changes of the lost "
@@ -384,7 +404,7 @@ struct DatabaseRepair {
     ///
     /// - Throws: `limitExceeded` if they still do.
     private mutating func settleSchemas() throws(DatabaseError) {
-        let filled = Set(manifest.segments.map(\.experiment))
+        let filled = experimentsInLogs.union(manifest.segments.map(\.experiment))
         let mayHaveOthers = !manifest.logs.isEmpty
         let renamed = manifest.schemas.separateNames { mayHaveOthers || filled.contains($0) }
         report.notes += renamed.map {
@@ -404,8 +424,9 @@ struct DatabaseRepair {
         throw DatabaseError(
             .limitExceeded,
             "the schemas of all experiments that were found take \(manifest.schemas.sizeBytes) "
-                + "bytes, expected at most \(sizeBytesMax); nothing was changed. Move the newest "
-                + "segments out of the database and repair it again", file: directory.path)
+                + "bytes, expected at most \(sizeBytesMax); the manifest was not changed. Move the "
+                + "newest segments or logs of before this repair out of the database, and repair "
+                + "it again", file: directory.path)
     }
 
     // MARK: Rejects
@@ -504,9 +525,7 @@ struct DatabaseRepair {
         lockFile.note(next)
         if next.logs.isEmpty { lockFile.seal() }
         // Before the originals, so that until then all data is in other files, too.
-        try calling("removing the mark of the repair") { [directory] () throws(FileError) in
-            try RepairMark.remove(in: directory)
-        }
+        try removeMark()
     }
 
     /// Removes the originals of files that were copied to the damaged folder.

@@ -142,9 +142,11 @@ struct LogSalvage {
             schemas.update(experiment) { $0.widen(columns) }
             firstSchemas.update(experiment) { $0.widen(columns) }
         }
+        // Beyond, there is no number for the next experiment.
+        let known = found.experiments.filter { $0 < UInt32.max - 1 }
         var rebuilt = RebuiltSchemas(schemas)
         var first = RebuiltSchemas(firstSchemas)
-        for experiment in found.experiments.sorted() {
+        for experiment in known.sorted() {
             if schemas[experiment] == nil {
                 let name = "unknown experiment \(experiment)"
                 rebuilt.addExperiment(experiment, name, found.tagNames[experiment] ?? [])
@@ -154,6 +156,11 @@ struct LogSalvage {
             let count = schemas[experiment]?.columns.count ?? 0
             guard firstSchemas[experiment]?.columns.count ?? 0 == count else { continue }
             let columns = found.columns(of: experiment, from: count)
+            // Each takes at most so much in a manifest.
+            let new = max(0, (columns.keys.max() ?? -1) + 1 - count)
+            guard
+                rebuilt.schemas.sizeBytes + new * 48 <= DatabaseOptions.schemasSizeBytesMax
+            else { continue }
             rebuilt.add(columns, to: experiment)
             first.add(columns, to: experiment)
         }
@@ -223,9 +230,6 @@ extension ExperimentSchema {
 
 /// Collects what commits have values of.
 private struct CommitColumns: CommitReceiver {
-    /// The largest `DatabaseOptions.columnCountMax`.
-    private static let columnCountMax = 1_000_000
-
     /// The types of fields.
     private(set) var types: [Int: [ColumnID: FieldType]] = [:]
     /// The experiments with rows that no commit creates before.
@@ -252,8 +256,7 @@ private struct CommitColumns: CommitReceiver {
         if end != .max, end > first, columns[end - 1] == nil {
             columns[end - 1] = RebuiltSchemas.unknown(end - 1, .field, .float)
         }
-        let isPlausible = columns.keys.allSatisfy { $0 < CommitColumns.columnCountMax }
-        return isPlausible ? columns : [:]
+        return columns
     }
 
     mutating func beginTable(experiment: Int) {

@@ -69,10 +69,16 @@ struct RebuiltSchemas {
     /// - Parameter tagNames: the distinct lists of identity tags of its series.
     mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[UInt8]>) {
         // Name bytes are those of a key with empty values, without the value terminators.
+        let nameSizes = 1...DatabaseOptions.nameSizeBytesMax
         let lists = tagNames.filter { !$0.isEmpty }.map { RebuiltSchemas.words($0) }
+        let areNames = lists.allSatisfy { list in
+            (1...Identity.tagCountMax).contains(list.count)
+                && list.allSatisfy { nameSizes.contains($0.utf8.count) }
+        }
         let identity: Identity
         let text: String
         switch (lists.count, lists.first) {
+        case _ where !areNames: (identity, text) = (.allTags, "all tags")
         case (0, _): (identity, text) = (.standard, "participant")
         case (1, let names?) where names.count == 1:
             (identity, text) = (.participant(tag: names[0]), "participant (tag \(names[0]))")

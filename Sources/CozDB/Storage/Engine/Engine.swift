@@ -121,12 +121,18 @@ final class Engine: Sendable {
     func loadKnownRefusals() throws(DatabaseError) {
         var isLoaded = false
         while !isLoaded {
-            let files = state.withLock { Set($0.manifest.rejects.map(\.number)) }
+            let (files, version) = state.withLock {
+                (Set($0.manifest.rejects.map(\.number)), $0.refusalsVersion)
+            }
             var known: [UInt64: Int] = [:]
             for entry in try journal() { known.note(entry) }
             isLoaded = state.withLock { state in
                 // A deletion may have removed some of them meanwhile.
                 guard files.isSubset(of: state.manifest.rejects.map(\.number)) else {
+                    return false
+                }
+                // A replay may have changed what counts as known.
+                guard state.knownRefusals != nil || version == state.refusalsVersion else {
                     return false
                 }
                 // Another thread may have loaded them and added to them.

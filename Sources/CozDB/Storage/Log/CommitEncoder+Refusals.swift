@@ -134,6 +134,42 @@ extension CommitEncoder {
     private mutating func refuseAgain() {
         report.refusedValues += 1
         journal.endReplayAsRefused()
+        addExample(
+            Refusal(
+                subject: .line([]), reason: "a value of the replay cannot be stored",
+                source: source, line: 0))
+    }
+
+    /// The same for a refused value. The key is searched once for all values of a row: it can have
+    /// as many tags as the row has values.
+    private mutating func isOfForgotten(
+        _ refusal: Refusal, tagSet: Int, _ batch: borrowing WriteBatch
+    ) -> Bool {
+        guard !forgotten.isEmpty,
+            case .value(let experiment, let key, let time, let field, let value, let locked) =
+                refusal.subject
+        else { return false }
+        if searchedKey?.tagSet != tagSet || searchedKey?.source != source {
+            var rest = refusal
+            rest.reason = ""
+            rest.subject = .value(
+                experiment: "", key: key, time: time, field: "", value: .boolean(true),
+                locked: locked)
+            let tags = participantTags(of: batch)
+            searchedKey = (
+                tagSet, source, key.tags.contains { tags.contains(Name($0.name)) },
+                isOfForgotten(rest, batch)
+            )
+        } else if searchedKey?.isForgotten == true {
+            addExample(.forgotten(source, line: refusal.line, column: 0))
+        }
+        if searchedKey?.isForgotten == true { return true }
+        if searchedKey?.hasOwner == true { return false }
+        var rest = refusal
+        rest.subject = .value(
+            experiment: experiment, key: SeriesKey(tags: []), time: time, field: field,
+            value: value, locked: locked)
+        return isOfForgotten(rest, batch)
     }
 
     /// Whether a refusal names a forgotten participant. Then it is counted, but not kept.
@@ -180,7 +216,7 @@ extension CommitEncoder {
                 field: received.name, value: batch.value(cell, received.type),
                 locked: plan.locked),
             reason: reason, source: source, line: row.line)
-        if isOfForgotten(refusal, batch) {
+        if isOfForgotten(refusal, tagSet: Int(row.tagSet), batch) {
             report.refusedValues += 1
             return
         }

@@ -18,6 +18,9 @@ struct CommitEncoder {
     /// The same for values that the importer refused.
     var refusedKey: (experiment: String, received: SeriesKey, key: SeriesKey)?
 
+    /// The last key in which forgotten participants were looked for, and whether it names the owner
+    /// of its row.
+    var searchedKey: (tagSet: Int, source: String, hasOwner: Bool, isForgotten: Bool)?
     /// What is refused of these participants is not kept.
     var forgotten: ForgottenNames
 

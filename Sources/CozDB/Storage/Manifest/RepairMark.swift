@@ -8,8 +8,8 @@ struct RepairMark: Equatable {
     var databaseID: UInt64
     /// The number of the first file that the repair writes.
     var firstNumber: UInt64
-    /// The generation before that of the repaired manifest. If the lock file has a later one, a
-    /// writer has come since, and the marker says nothing.
+    /// The generation before that of the repaired manifest. If the lock file or the manifest has a
+    /// later one, the repair was finished or a writer has come since, and the marker says nothing.
     var generation: UInt64
     /// Whether the repair adopts files that the manifest does not name. Until it is finished, these
     /// must not be removed, even if the lock file names that manifest by then.
@@ -61,7 +61,8 @@ struct RepairMark: Equatable {
         (acknowledged?.generation ?? 0) <= generation
             && databaseID == acknowledged?.databaseID ?? databaseID
             && databaseID == manifest?.databaseID ?? databaseID
-            // The manifest that completes a repair names its files.
+            // The manifest that completes a repair is a later one and names its files.
+            && manifest?.generation ?? 0 <= generation
             && manifest?.nextFileNumber ?? 0 <= firstNumber
     }
 
@@ -80,7 +81,7 @@ struct RepairMark: Equatable {
         do throws(FileError) {
             try directory.remove(FileName.repairMark.text)
         } catch {
-            // A folder of that name is no marker, and in nobody's way.
+            // A folder of that name is no marker.
             if error.isNotFound || error.code == EISDIR || error.code == EPERM { return }
             throw error
         }

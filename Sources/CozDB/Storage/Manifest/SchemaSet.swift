@@ -108,6 +108,7 @@ struct SchemaSet: Sendable {
             if newest[Name(schema.name)] == id { continue }
             guard hasRows(id) else {
                 remove(id)
+                idByName[Name(schema.name)] = newest[Name(schema.name)]
                 continue
             }
             let isLong = schema.name.utf8.count > DatabaseOptions.nameSizeBytesMax / 2

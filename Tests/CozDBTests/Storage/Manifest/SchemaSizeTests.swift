@@ -94,6 +94,21 @@ struct SchemaSizeTests {
         #expect(schemas.sizeBytes == 0)
     }
 
+    @Test func `names of experiments are separated`() {
+        var schemas = SchemaSet()
+        for (id, name) in [(1, "x (1)"), (2, "x (1)"), (3, "x"), (4, "x"), (5, "y")] {
+            schemas.insert(
+                ExperimentSchema(
+                    id: id, name: name, identity: .standard, typeRule: .lossless, preset: "none"))
+        }
+        let renamed = schemas.separateNames { $0 == 3 }
+        #expect(renamed.map(\.new) == ["x (2)"])
+        #expect(schemas.all.map(\.name) == ["x", "x (1)", "x (2)", "y"])
+        #expect(schemas.all.allSatisfy { schemas.named($0.name)?.id == $0.id })
+        #expect(schemas.named("x (1)")?.id == 2)
+        #expect(schemas.named("x")?.id == 4)
+    }
+
     @Test func `no preset is called none`() throws {
         let database = try Database.open(folder.path)
         var batch = WriteBatch()
