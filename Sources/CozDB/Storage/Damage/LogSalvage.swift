@@ -254,6 +254,7 @@ private struct CommitColumns: CommitReceiver {
         let end = firstAdded[experiment] ?? .max
         columns = columns.filter { (first..<max(first, end)).contains($0.key) }
         if end != .max, end > first, columns[end - 1] == nil {
+            // So that the columns before it are added.
             columns[end - 1] = RebuiltSchemas.unknown(end - 1, .field, .float)
         }
         return columns

@@ -98,17 +98,22 @@ struct RebuiltSchemas {
     /// Adds the columns that an experiment does not have yet, up to the largest number.
     mutating func add(_ found: [ColumnID: Column], to id: Int) {
         guard let last = found.keys.max(), let schema = schemas[id] else { return }
-        var unknown = 0
+        var (unknown, unnamed) = (0, 0)
         for next in schema.columns.count..<max(schema.columns.count, last + 1) {
             // A number that is not found exists, since columns are numbered without gaps.
             let column = found[next] ?? RebuiltSchemas.unknown(next, .field, .float)
-            if column.name == RebuiltSchemas.unknownName(next) { unknown += 1 }
+            if found[next] == nil {
+                unknown += 1
+            } else if column.name == RebuiltSchemas.unknownName(next) {
+                unnamed += 1
+            }
             schemas.apply(.column(experiment: id, column))
         }
-        if unknown > 0 {
+        for (count, what) in [(unknown, "without values"), (unnamed, "with values in logs")]
+        where count > 0 {
             assumptions.append(
-                "experiment \"\(schema.name)\": the names of \(unknown) columns are lost; they are "
-                    + "now called \"unknown column\" with their number")
+                "experiment \"\(schema.name)\": the names of \(count) columns \(what) are lost; "
+                    + "they are now called \"unknown column\" with their number")
         }
     }
 
