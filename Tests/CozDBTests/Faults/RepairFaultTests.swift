@@ -125,9 +125,11 @@ struct RepairFaultTests {
             databaseID: manifest.databaseID, firstNumber: manifest.nextFileNumber,
             generation: manifest.generation, adopts: true
         ).write(in: directory)
+        let leftover = "db/" + FileName.segment(manifest.nextFileNumber).text
+        system.add(leftover, [1])
         #expect(throws: DatabaseError.self) { try SoundDatabase.open(system) }
         #expect(try Examination.repair(system).isEmpty)
-        #expect(!system.files.contains("db/REPAIR"))
+        #expect(!system.files.contains("db/REPAIR") && !system.files.contains(leftover))
         try SoundDatabase.open(system).close()
     }
 

@@ -89,6 +89,7 @@ struct DatabaseRepair {
         guard let lock else { return }
         if report.isEmpty {
             // The newest manifest was put back, or the repair was finished but for the mark.
+            try removeLeftovers()
             try removeMark()
         } else {
             try finish(lock)
