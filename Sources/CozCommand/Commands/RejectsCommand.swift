@@ -226,8 +226,7 @@ struct RejectPrinter {
         for (key, value) in [
             ("reason", JSONValue.string(refusal.reason)), ("source", .string(refusal.source)),
             ("line", .count(refusal.line)), ("column", .count(refusal.column)),
-            ("state", .string(entry.state.rawValue)),
-            ("count", .count(entry.count)),
+            ("state", .string(entry.state.rawValue)), ("count", .count(entry.count)),
             ("last_line", .count(entry.lastLine)),
         ] { result.append(JSONValue.JSONMember(key: key, value: value)) }
         if refusal.isCut { result.append(JSONValue.JSONMember(key: "cut", value: .boolean(true))) }

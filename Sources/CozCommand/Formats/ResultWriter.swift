@@ -34,50 +34,56 @@ struct ResultHeader {
 
     /// The titles, where a later column of one title has a number: `x_1`, as in `SELECT x, x`.
     var uniqueTitles: [String] {
-        var used: Set<[UInt8]> = []
         let titles = Set(columns.map { Array($0.title.utf8) })
         if titles.count == columns.count { return columns.map(\.title) }
-        /// The last number of each title.
-        var numbers: [[UInt8]: Int] = [:]
-        return columns.map { column in
-            let title = Array(column.title.utf8)
-            var bytes = title
-            var number = numbers[title] ?? 0
-            while used.contains(bytes) || number > 0 && titles.contains(bytes) {
-                number += 1
-                bytes = Array("\(column.title)_\(number)".utf8)
-            }
-            numbers[title] = number
-            used.insert(bytes)
-            return number == 0 ? column.title : "\(column.title)_\(number)"
-        }
+        var names = NumberedNames(reserved: titles)
+        return columns.map { names.add($0.title) }
     }
 
     /// The experiment, if it is shown, and the tags of GROUP BY that are not selected too, with
     /// names that no column has. If another column has the title `x`, the tag `x` becomes `x_1`, as
     /// in `SELECT *`.
     var leadingColumns: [(name: String, value: String)] {
-        let name = showsName ? [(name: "name", value: name)] : []
-        if tags.isEmpty, name.isEmpty { return [] }
-        var titles = Set(uniqueTitles.map { Array($0.utf8) })
+        let experiment = showsName ? [(name: "name", value: name)] : []
+        if tags.isEmpty, experiment.isEmpty { return [] }
         var shown: Set<[UInt8]> = []
-        for column in columns {
-            if column.kind == .tag, (column.source ?? column.title) == column.title {
-                shown.insert(Array(column.title.utf8))
-            }
+        for column in columns
+        where column.kind == .tag && (column.source ?? column.title) == column.title {
+            shown.insert(Array(column.title.utf8))
         }
-        let leading = name + tags.filter { !shown.contains(Array($0.name.utf8)) }
-        let names = Set(leading.map { Array($0.name.utf8) })
-        return leading.map { item in
-            var bytes = Array(item.name.utf8)
-            var number = 0
-            while titles.contains(bytes) || number > 0 && names.contains(bytes) {
-                number += 1
-                bytes = Array("\(item.name)_\(number)".utf8)
-            }
-            titles.insert(bytes)
-            return (number == 0 ? item.name : "\(item.name)_\(number)", item.value)
+        let leading = experiment + tags.filter { !shown.contains(Array($0.name.utf8)) }
+        var names = NumberedNames(
+            used: Set(uniqueTitles.map { Array($0.utf8) }),
+            reserved: Set(leading.map { Array($0.name.utf8) }))
+        return leading.map { (names.add($0.name), $0.value) }
+    }
+}
+
+/// Gives names numbers where they are taken.
+private struct NumberedNames {
+    var used: Set<[UInt8]> = []
+    /// Names that no number may lead to.
+    let reserved: Set<[UInt8]>
+    /// The last number of each name.
+    private var numbers: [[UInt8]: Int] = [:]
+
+    init(used: Set<[UInt8]> = [], reserved: Set<[UInt8]>) {
+        self.used = used
+        self.reserved = reserved
+    }
+
+    /// Returns the name, or the first free one of `x_1`, `x_2` and so on.
+    mutating func add(_ name: String) -> String {
+        let original = Array(name.utf8)
+        var bytes = original
+        var number = numbers[original] ?? 0
+        while used.contains(bytes) || number > 0 && reserved.contains(bytes) {
+            number += 1
+            bytes = Array("\(name)_\(number)".utf8)
         }
+        numbers[original] = number
+        used.insert(bytes)
+        return number == 0 ? name : "\(name)_\(number)"
     }
 }
 

@@ -209,6 +209,18 @@ struct RejectsReplayTests {
         }
     }
 
+    @Test(arguments: ["DROP MEASUREMENT m", "DELETE FROM m"])
+    func `refused values without a possible time go with their experiment`(
+        statement: String
+    ) throws {
+        let database = try open()
+        try write(database, "f", .float(1))
+        try refuse(database, time: Timestamp(nanoseconds: .min))
+        try refuse(database, time: Timestamp(nanoseconds: .max))
+        _ = try database.query(statement)
+        #expect(try entries(database).isEmpty)
+    }
+
     @Test func `no replay takes the beginning of a value for the value`() throws {
         let database = try open()
         try write(database, "f", .float(1))
