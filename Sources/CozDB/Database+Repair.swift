@@ -10,8 +10,9 @@ extension Database {
     /// from the other files; the report lists what they do not say. The report is also written next
     /// to the files that were moved.
     ///
-    /// The repair is atomic and durable on return: after a crash the database is either unchanged
-    /// or repaired. A second run finds nothing to do.
+    /// The repair is atomic and durable on return: after a crash or an error the data is either
+    /// unchanged or repaired. The next repair removes the files of an unfinished one. A run after a
+    /// finished one finds nothing to do.
     ///
     /// Cost: reads and decodes everything, rewrites damaged segments, and copies what it moves.
     ///
@@ -22,8 +23,9 @@ extension Database {
     ///     again if a writer changed the database meanwhile.
     /// - Throws: `locked` if another process has the database open for writing, or if a dry run
     ///   found it changed again and again; `notFound` if the path is no database or is a backup;
-    ///   `unsupportedFormat`; `io` if a file cannot be read or written, with nothing changed;
-    ///   `damaged` if no file says which database it belongs to.
+    ///   `unsupportedFormat`; `io` if a file cannot be read or written, with no data changed;
+    ///   `damaged` if no file says which database it belongs to; `limitExceeded` if the found
+    ///   schemas take more than a manifest may have.
     public static func repair(
         _ path: String, options: DatabaseOptions = DatabaseOptions(), isDryRun: Bool = false
     ) throws(DatabaseError) -> RepairReport {
