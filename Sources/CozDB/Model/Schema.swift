@@ -110,17 +110,25 @@ public struct ExperimentSchema: Sendable {
     public let typeRule: TypeRule
     /// The preset it was created with, or `none`.
     public let preset: String
-    /// All columns, indexed by their ids. A removed column has an empty name.
-    public private(set) var columns: [Column] = []
+    /// All columns, indexed by their ids. A removed column has an empty name. The list is made anew
+    /// each time.
+    public var columns: [Column] { columnBlocks.joined }
+    private var columnBlocks = ColumnBlocks()
 
-    /// Declarations of this experiment only, in order of declaration.
-    private(set) var ownDeclarations: [SchemaPreset.Field] = []
     /// The declarations of the preset; nil for `none`.
     var presetDeclarations: FieldDeclarations?
 
-    private var declarationIndex: [Name: Int] = [:]
-    private var fieldIDs: [Name: ColumnID] = [:]
-    private var attributeIDs: [Name: ColumnID] = [:]
+    private struct Declaration {
+        /// Position among the declarations; they may have gaps.
+        var position: Int
+        var field: SchemaPreset.Field
+    }
+
+    /// Declarations of this experiment only.
+    private var ownDeclarations = PartitionedDictionary<Name, Declaration>()
+    private var nextDeclaration = 0
+    private var fieldIDs = PartitionedDictionary<Name, ColumnID>()
+    private var attributeIDs = PartitionedDictionary<Name, ColumnID>()
 
     init(id: Int, name: String, identity: Identity, typeRule: TypeRule, preset: String) {
         self.id = id
@@ -130,29 +138,36 @@ public struct ExperimentSchema: Sendable {
         self.preset = preset
     }
 
+    /// Number of columns, including removed ones. It is the id of the next column.
+    var columnCount: Int { columnBlocks.count }
+
+    /// Returns the column with an id below `columnCount`.
+    func column(_ id: ColumnID) -> Column { columnBlocks[id] }
+
     /// Returns the field with this name. Names are compared byte by byte.
     public func field(_ name: String) -> Column? {
-        fieldIDs[Name(name)].map { columns[$0] }
+        fieldIDs[Name(name)].map { columnBlocks[$0] }
     }
 
     /// Returns the attribute (tag outside the identity) with this name.
     public func attribute(_ name: String) -> Column? {
-        attributeIDs[Name(name)].map { columns[$0] }
+        attributeIDs[Name(name)].map { columnBlocks[$0] }
     }
 
     /// Returns the declaration of a field, whether or not it has values: that of
     /// `Database.declare`, otherwise that of the preset; nil if there is none.
     public func declaration(of name: String) -> SchemaPreset.Field? {
-        if let index = declarationIndex[Name(name)] { return ownDeclarations[index] }
-        return presetDeclarations?.declaration(of: name)
+        ownDeclaration(of: name) ?? presetDeclarations?.declaration(of: name)
     }
 
     /// The fields declared by `Database.declare`, with or without values, in order of declaration.
-    public var declarations: [SchemaPreset.Field] { ownDeclarations }
+    public var declarations: [SchemaPreset.Field] {
+        ownDeclarations.values.sorted { $0.position < $1.position }.map(\.field)
+    }
 
     /// Returns the declaration of a field by `Database.declare`; nil if there is none.
     func ownDeclaration(of name: String) -> SchemaPreset.Field? {
-        declarationIndex[Name(name)].map { ownDeclarations[$0] }
+        ownDeclarations[Name(name)]?.field
     }
 
     /// All fields, in byte order of their names.
@@ -171,8 +186,8 @@ public struct ExperimentSchema: Sendable {
     mutating func add(
         name: String, kind: Column.Kind, type: FieldType, unit: String = "", note: String = ""
     ) -> ColumnID {
-        let id = columns.count
-        columns.append(
+        let id = columnCount
+        columnBlocks.append(
             Column(id: id, name: name, kind: kind, type: type, unit: unit, note: note))
         if name.isEmpty { return id }
         switch kind {
@@ -185,46 +200,39 @@ public struct ExperimentSchema: Sendable {
     /// Adds or replaces a declaration. An existing field takes its unit and note, but keeps its
     /// type.
     mutating func declare(_ field: SchemaPreset.Field) {
-        if let index = declarationIndex[Name(field.name)] {
-            ownDeclarations[index] = field
-        } else {
-            declarationIndex[Name(field.name)] = ownDeclarations.count
-            ownDeclarations.append(field)
-        }
+        let position = ownDeclarations[Name(field.name)]?.position ?? nextDeclaration
+        if position == nextDeclaration { nextDeclaration += 1 }
+        ownDeclarations[Name(field.name)] = Declaration(position: position, field: field)
         guard let id = fieldIDs[Name(field.name)] else { return }
-        columns[id].unit = field.unit
-        columns[id].note = field.note
+        columnBlocks[id].unit = field.unit
+        columnBlocks[id].note = field.note
     }
 
     mutating func removeDeclaration(of name: String) {
-        ownDeclarations.removeAll { Name($0.name) == Name(name) }
-        declarationIndex = [:]
-        for (index, field) in ownDeclarations.enumerated() {
-            declarationIndex[Name(field.name)] = index
-        }
+        ownDeclarations[Name(name)] = nil
     }
 
     /// Removes a column that has no values in any source. Its number stays in use. A later column
     /// may have its name, with a new number.
     mutating func remove(_ id: ColumnID) {
-        switch columns[id].kind {
-        case .field: fieldIDs[Name(columns[id].name)] = nil
-        case .attribute: attributeIDs[Name(columns[id].name)] = nil
+        switch columnBlocks[id].kind {
+        case .field: fieldIDs[Name(columnBlocks[id].name)] = nil
+        case .attribute: attributeIDs[Name(columnBlocks[id].name)] = nil
         }
-        columns[id].name = ""
-        columns[id].unit = ""
-        columns[id].note = ""
+        columnBlocks[id].name = ""
+        columnBlocks[id].unit = ""
+        columnBlocks[id].note = ""
     }
 
     /// Masks the values of a column, which becomes a string column.
     mutating func redact(_ id: ColumnID) {
-        columns[id].isRedacted = true
-        columns[id].type = .string
+        columnBlocks[id].isRedacted = true
+        columnBlocks[id].type = .string
     }
 
     /// Changes the type of a field. Stored values are cast when they are read.
     mutating func retype(_ id: ColumnID, to type: FieldType) {
-        columns[id].type = type
+        columnBlocks[id].type = type
     }
 }
 

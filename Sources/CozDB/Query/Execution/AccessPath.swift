@@ -87,7 +87,7 @@ extension GroupAggregation {
         guard let column = source.bindings[assignments.fields[index].reference].field else {
             return "nothing to read"
         }
-        guard view.schema.columns[column].type == fields[index].type else { return "from values" }
+        guard view.schema.column(column).type == fields[index].type else { return "from values" }
         if assignments.fields[index].needsOnlyEnds { return "from the ends of each series" }
         let takesSummaries = fields[index].summaryWindow.isPossible && !needsPointTimes(index)
         return takesSummaries

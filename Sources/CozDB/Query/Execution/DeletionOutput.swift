@@ -35,7 +35,7 @@ extension SinkOutput {
                         nil, .integer(Int64(loss.rows)), .integer(Int64(loss.values)),
                         .integer(loss.firstTime), .integer(loss.lastTime),
                     ])
-                let fields = loss.fields.map { (schema.columns[$0.column].name, $0) }
+                let fields = loss.fields.map { (schema.column($0.column).name, $0) }
                     .sorted { Name($0.0) < Name($1.0) }
                 for (name, field) in fields {
                     table.append(

@@ -182,7 +182,7 @@ final class Executor {
         }
         var others: [Int] = []
         let columns = bindings.indices.map { index -> Column? in
-            if case .column(let id, _) = bindings[index] { return view.schema.columns[id] }
+            if case .column(let id, _) = bindings[index] { return view.schema.column(id) }
             others.append(index)
             return nil
         }

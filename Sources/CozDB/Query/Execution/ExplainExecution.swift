@@ -164,7 +164,7 @@ struct ExplainExecution {
             lines.append(indent + "condition: " + left(of: condition, source.inputs, plan))
             let test = condition.storageCondition(plan, planned, view.schema).test
             let predicates = (test?.requiredPredicates ?? []).filter(\.usesStatistics).map {
-                view.schema.columns[$0.column].name
+                view.schema.column($0.column).name
             }
             if !predicates.isEmpty {
                 let names = Set(predicates).sorted().map { Reference(name: $0).text }
@@ -289,7 +289,7 @@ extension PlannedSource {
         var known: Set<ColumnID> = []
         for binding in bindings {
             guard case .column(let id, _) = binding, known.insert(id).inserted else { continue }
-            columns.append(view.schema.columns[id])
+            columns.append(view.schema.column(id))
         }
         return columns
     }

@@ -69,7 +69,7 @@ extension GroupAggregation {
         _ source: PlannedSource, _ view: ExperimentView
     ) throws(DatabaseError) {
         let isUntimed = fields[index].takesUntimed && fields[index].range == range
-        let isStored = view.schema.columns[column].type == fields[index].type
+        let isStored = view.schema.column(column).type == fields[index].type
         if isUntimed, isStored, fields[index].needs.isCount {
             return fields[index].add(count: try rows.count(column), at: range.lower)
         }
@@ -88,7 +88,7 @@ extension FilteredRows {
         _ column: ColumnID, _ view: ExperimentView, withTimes: Bool
     ) throws(DatabaseError) -> ColumnSlice {
         let found = try values(column)
-        var slice = ColumnSlice(type: view.schema.columns[column].type, strings: found.strings)
+        var slice = ColumnSlice(type: view.schema.column(column).type, strings: found.strings)
         slice.bits = found.bits
         guard withTimes, !found.places.isEmpty else { return slice }
         let times = try times()

@@ -75,7 +75,7 @@ extension GroupAggregation {
     ) throws(DatabaseError) {
         let field = fields[index]
         let (window, range) = (field.summaryWindow, field.range)
-        let isStored = view.schema.columns[column].type == field.type
+        let isStored = view.schema.column(column).type == field.type
         let shape = isStored ? field.shape : .timed
         let takesSummaries = isStored && !needsPointTimes(index)
         let context = executor.context
@@ -140,7 +140,7 @@ extension GroupAggregation {
     ) throws(DatabaseError) -> Bool {
         let needs = fields[index].needs
         guard assignments.fields[index].needsOnlyEnds,
-            view.schema.columns[column].type == fields[index].type
+            view.schema.column(column).type == fields[index].type
         else {
             return false
         }
@@ -163,7 +163,7 @@ extension GroupAggregation {
         _ counts: ReadCounts
     ) throws(DatabaseError) -> Bool {
         guard fields[index].needs.isCount, plan.buckets == nil,
-            view.schema.columns[column].type == fields[index].type
+            view.schema.column(column).type == fields[index].type
         else { return false }
         try executor.context.checkCancelled()
         let range = fields[index].range
@@ -312,7 +312,7 @@ extension Evaluation {
                 plan.references[reference].computation == nil,
                 plan.references[reference].type == type,
                 let column = source.bindings[reference].field,
-                schema.columns[column].type == type
+                schema.column(column).type == type
             else { return nil }
             columns.append(column)
         }

@@ -392,7 +392,7 @@ struct RowBatchReader {
         for index in driving {
             guard let column = source.bindings[index].field,
                 // A cast may turn a value into null.
-                plan.references[index].type == view.schema.columns[column].type,
+                plan.references[index].type == view.schema.column(column).type,
                 let place = wanted.known(column)
             else { continue }
             isSure[place] = true

@@ -428,7 +428,7 @@ struct TagScan {
         _ attributes: [RequestedAttribute], in series: [Series]
     ) throws(DatabaseError) -> [[RequestedAttribute]] {
         if attributes.count >= ExperimentView.wideColumnCountMin {
-            let columns = attributes.map { view.schema.columns[$0.column] }
+            let columns = attributes.map { view.schema.column($0.column) }
             return try view.positions(of: columns, in: series).map { $0.map { attributes[$0] } }
         }
         var present: [[RequestedAttribute]] = []

@@ -18,8 +18,8 @@ extension Evaluation {
             _ reference: Int, isExact: Bool = true, _ test: (FieldType) -> ValuePredicate?
         ) -> StorageCondition {
             guard case .column(let id, _) = source.bindings[reference],
-                plan.references[reference].type == schema.columns[id].type,
-                let test = test(schema.columns[id].type)
+                plan.references[reference].type == schema.column(id).type,
+                let test = test(schema.column(id).type)
             else { return .nothing }
             return StorageCondition(
                 test: .column(ColumnPredicate(column: id, test: test)), isExact: isExact)

@@ -138,7 +138,7 @@ extension Planner {
                 plan.sources[source].bindings.append(binding)
                 switch (binding, plan.sources[source].origin) {
                 case (.column(let id, let isAttribute), .experiment(let view)):
-                    type = Planner.wider(type, view.schema.columns[id].type)
+                    type = Planner.wider(type, view.schema.column(id).type)
                     isTag = isTag && isAttribute
                     isKnown = true
                 case (.output(let column), .subquery(let inner)):

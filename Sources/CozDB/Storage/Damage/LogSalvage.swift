@@ -153,7 +153,7 @@ struct LogSalvage {
                 first.addExperiment(experiment, name, found.tagNames[experiment] ?? [])
             }
             // With the columns of an earlier log, the numbers go on.
-            let count = schemas[experiment]?.columns.count ?? 0
+            let count = schemas[experiment]?.columnCount ?? 0
             guard firstSchemas[experiment]?.columns.count ?? 0 == count else { continue }
             let columns = found.columns(of: experiment, from: count)
             // Each takes at most so much in a manifest.
@@ -220,8 +220,9 @@ struct LogSalvage {
 extension ExperimentSchema {
     /// Widens fields to the types of their values.
     fileprivate mutating func widen(_ types: [ColumnID: FieldType]) {
-        for (id, type) in types where id < columns.count {
-            guard columns[id].kind == .field, RebuiltSchemas.isWider(type, than: columns[id].type)
+        for (id, type) in types where id < columnCount {
+            let column = column(id)
+            guard column.kind == .field, RebuiltSchemas.isWider(type, than: column.type)
             else { continue }
             retype(id, to: type)
         }

@@ -99,7 +99,7 @@ struct RebuiltSchemas {
     mutating func add(_ found: [ColumnID: Column], to id: Int) {
         guard let last = found.keys.max(), let schema = schemas[id] else { return }
         var (unknown, unnamed) = (0, 0)
-        for next in schema.columns.count..<max(schema.columns.count, last + 1) {
+        for next in schema.columnCount..<max(schema.columnCount, last + 1) {
             // A number that is not found exists, since columns are numbered without gaps.
             let column = found[next] ?? RebuiltSchemas.unknown(next, .field, .float)
             if found[next] == nil {

@@ -89,7 +89,7 @@ extension Engine {
                     let schema = state.schemas[info.experiment]
                 else { return false }
                 return reader.footer.fields.contains {
-                    schema.columns[$0.column.id].type != $0.column.type
+                    schema.column($0.column.id).type != $0.column.type
                 }
             }
         }

@@ -14,7 +14,7 @@ struct CommitCheck {
         schemas.apply(change)
         try schemas.checkSize()
         guard case .column(let experiment, let column) = change else { return }
-        guard let known = schemas[experiment], column.id < known.columns.count else {
+        guard let known = schemas[experiment], column.id < known.columnCount else {
             throw FormatError(.invalid, "a new column has the wrong number", at: 0)
         }
     }
@@ -30,8 +30,8 @@ struct CommitCheck {
     func column(
         _ column: ColumnID, _ type: FieldType, _ kind: Column.Kind
     ) throws(FormatError) {
-        guard let known = schema?.columns, column < known.count, known[column].type == type,
-            known[column].kind == kind
+        guard let schema, column < schema.columnCount, schema.column(column).type == type,
+            schema.column(column).kind == kind
         else { throw FormatError(.invalid, "values of an unknown column \(column)", at: 0) }
     }
 }

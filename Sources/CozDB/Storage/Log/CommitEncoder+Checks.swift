@@ -28,7 +28,7 @@ extension CommitEncoder {
                 "a field cannot be called \"time\", which is the name of the row time in queries; "
                 + "rename it"
         }
-        if (schema?.columns.count ?? 0) < options.columnCountMax { return nil }
+        if (schema?.columnCount ?? 0) < options.columnCountMax { return nil }
         return "the experiment already has its maximum of \(options.columnCountMax) fields and "
             + "tags (columnCountMax)"
     }

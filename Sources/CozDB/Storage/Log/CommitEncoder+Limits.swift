@@ -29,7 +29,7 @@ extension CommitEncoder {
             return "the identity tags of the row have \(keySizeBytes) bytes, expected at most "
                 + "\(DatabaseOptions.seriesKeySizeBytesMax)"
         }
-        let columnCount = schema?.columns.count ?? 0
+        let columnCount = schema?.columnCount ?? 0
         if newCount > 0, columnCount + newCount > options.columnCountMax {
             return "\(newCount) new tags in addition to \(columnCount) fields and tags exceed the "
                 + "maximum of an experiment, \(options.columnCountMax) (columnCountMax)"

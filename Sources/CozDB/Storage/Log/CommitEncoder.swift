@@ -283,7 +283,7 @@ struct CommitEncoder {
 
     private mutating func attributeID(_ name: String, in experiment: Int) -> ColumnID {
         if let known = schemas[experiment]?.attribute(name) { return known.id }
-        let id = schemas[experiment]?.columns.count ?? 0
+        let id = schemas[experiment]?.columnCount ?? 0
         add(
             .column(
                 experiment: experiment, Column(id: id, name: name, kind: .attribute, type: .string))
@@ -334,7 +334,7 @@ struct CommitEncoder {
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
             let column = Column(
-                id: schemas[experiment]?.columns.count ?? 0, name: received.name, kind: .field,
+                id: schemas[experiment]?.columnCount ?? 0, name: received.name, kind: .field,
                 type: locked, unit: declared?.unit ?? "", note: declared?.note ?? "")
             add(.column(experiment: experiment, column))
             id = column.id

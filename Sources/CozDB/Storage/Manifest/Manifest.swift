@@ -169,12 +169,13 @@ extension Manifest {
         writer.appendVarint(experiments.count)
         for schema in experiments {
             writer.append(SchemaChange.experiment(schema))
-            writer.appendVarint(schema.columns.count)
+            writer.appendVarint(schema.columnCount)
             for column in schema.columns {
                 writer.append(SchemaChange.column(experiment: schema.id, column))
             }
-            writer.appendVarint(schema.ownDeclarations.count)
-            for field in schema.ownDeclarations {
+            let declarations = schema.declarations
+            writer.appendVarint(declarations.count)
+            for field in declarations {
                 writer.append(SchemaChange.declaration(experiment: schema.id, field))
             }
         }

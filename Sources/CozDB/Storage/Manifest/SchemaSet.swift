@@ -3,8 +3,8 @@
 
 /// The schemas of a database, by name and by id.
 struct SchemaSet: Sendable {
-    private(set) var byID: [Int: ExperimentSchema] = [:]
-    private var idByName: [Name: Int] = [:]
+    private var byID = PartitionedDictionary<Int, ExperimentSchema>()
+    private var idByName = PartitionedDictionary<Name, Int>()
     /// The presets that experiments were created with, oldest first, as they were at that time.
     private(set) var presets: [SchemaPreset] = []
     /// The position and declarations of each preset, shared by all experiments that have it.
@@ -23,7 +23,8 @@ struct SchemaSet: Sendable {
     }
 
     /// Whether any experiment refuses whole points for a type conflict.
-    var hasStrict: Bool { byID.values.contains { $0.typeRule == .strict } }
+    var hasStrict: Bool { strictCount > 0 }
+    private var strictCount = 0
 
     subscript(id: Int) -> ExperimentSchema? { byID[id] }
 
@@ -58,12 +59,15 @@ struct SchemaSet: Sendable {
         schema.presetDeclarations = presetByName[Name(schema.preset)]?.declarations
         sizeBytes += SchemaChange.experiment(schema).sizeBytes
         byID[schema.id] = schema
+        if schema.typeRule == .strict { strictCount += 1 }
         idByName[Name(schema.name)] = schema.id
         nextID = max(nextID, schema.id + 1)
     }
 
     mutating func remove(_ id: Int) {
-        guard let schema = byID.removeValue(forKey: id) else { return }
+        guard let schema = byID[id] else { return }
+        byID[id] = nil
+        if schema.typeRule == .strict { strictCount -= 1 }
         idByName[Name(schema.name)] = nil
         sizeBytes -= SchemaChange.experiment(schema).sizeBytes
         for column in schema.columns {
@@ -79,7 +83,7 @@ struct SchemaSet: Sendable {
     /// Removes a column that has no values in any source, and the declaration of its type.
     mutating func remove(_ column: ColumnID, of experiment: Int) {
         guard let schema = byID[experiment] else { return }
-        let known = schema.columns[column]
+        let known = schema.column(column)
         sizeBytes -= known.name.utf8.count + known.textSizeBytes
         if known.kind == .field, let field = schema.ownDeclaration(of: known.name), field.isTypeOnly
         {
@@ -102,9 +106,12 @@ struct SchemaSet: Sendable {
     /// - Returns: the names before and after.
     mutating func separateNames(hasRows: (Int) -> Bool) -> [(name: String, new: String)] {
         var newest: [Name: Int] = [:]
-        for id in byID.keys.sorted() { newest[Name(byID[id]?.name ?? "")] = id }
+        for schema in byID.values.sorted(by: { $0.id < $1.id }) {
+            newest[Name(schema.name)] = schema.id
+        }
         var renamed: [(name: String, new: String)] = []
-        for (id, schema) in byID.sorted(by: { $0.key < $1.key }) {
+        for schema in byID.values.sorted(by: { $0.id < $1.id }) {
+            let id = schema.id
             if newest[Name(schema.name)] == id { continue }
             guard hasRows(id) else {
                 remove(id)
@@ -120,14 +127,12 @@ struct SchemaSet: Sendable {
             update(id) { $0.name = new }
             renamed.append((schema.name, new))
         }
-        idByName.merge(newest) { $1 }
+        for (name, id) in newest { idByName[name] = id }
         return renamed
     }
 
     mutating func update(_ id: Int, _ change: (inout ExperimentSchema) -> Void) {
-        guard var schema = byID.removeValue(forKey: id) else { return }
-        change(&schema)
-        byID[id] = schema
+        byID.update(id, change)
     }
 
     /// Applies a change. A change that is already applied has no effect, so a log can be replayed
@@ -138,7 +143,7 @@ struct SchemaSet: Sendable {
             if byID[schema.id] == nil { insert(schema) }
         case .column(let experiment, let column):
             // Holding the schema here would make `update` copy it.
-            guard column.id == byID[experiment]?.columns.count else { return }
+            guard column.id == byID[experiment]?.columnCount else { return }
             sizeBytes += change.sizeBytes
             update(experiment) { schema in
                 schema.add(

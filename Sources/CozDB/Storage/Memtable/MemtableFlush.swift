@@ -41,7 +41,7 @@ struct MemtableFlush {
         cellCountMax = layouts.countMax + attributes.countMax
         layoutCounts = [Int](repeating: 0, count: layouts.ends.count)
         attributeCounts = [Int](repeating: 0, count: attributes.ends.count)
-        columnCounts = [Int](repeating: 0, count: schema.columns.count)
+        columnCounts = [Int](repeating: 0, count: schema.columnCount)
     }
 
     mutating func write(to writer: SegmentWriter) throws(FileError) {
@@ -90,7 +90,7 @@ struct MemtableFlush {
         for id in cells.columns {
             let range = cells.range(id)
             try writer.addValues(
-                schema.columns[id], rows: Array(cells.rows[range]), bits: Array(cells.bits[range]),
+                schema.column(id), rows: Array(cells.rows[range]), bits: Array(cells.bits[range]),
                 strings: .arena(view.strings))
         }
     }
@@ -161,7 +161,7 @@ struct MemtableFlush {
         return values.filter { $0.value.earlier != $0.value.later }
             .map {
                 TagSetMerges.TagDifference(
-                    name: schema.columns[Int($0.key)].name, earlier: text($0.value.earlier),
+                    name: schema.column(Int($0.key)).name, earlier: text($0.value.earlier),
                     later: text($0.value.later))
             }
             .sorted { Name($0.name) < Name($1.name) }

@@ -38,7 +38,7 @@ struct ColumnCursor {
         self.view = view
         self.counts = counts
         self.pool = pool ?? ColumnPool()
-        self.column = view.schema.columns[column]
+        self.column = view.schema.column(column)
         self.series = series
         self.range = range
         self.descending = descending

@@ -85,7 +85,7 @@ struct FilteredRows {
         for column in test.columns {
             guard let field = segment.field(column) else { continue }
             let stored = segment.footer.fields[field].column.type
-            guard view.schema.columns[column].isStored(as: stored) else { return nil }
+            guard view.schema.column(column).isStored(as: stored) else { return nil }
         }
         return segment
     }
@@ -131,7 +131,7 @@ struct FilteredRows {
             var own = none
             if let open = try pool.column(predicate.column, source: part.source, of: view) {
                 let directory = open.reader.directory
-                let type = view.schema.columns[predicate.column].type
+                let type = view.schema.column(predicate.column).type
                 for block in directory.blocks(rows: none.range)
                 where predicate.allows(directory.summary(block, type: type)) {
                     own.choose(directory.rows(ofBlock: block))
@@ -225,7 +225,7 @@ struct FilteredRows {
             return
         }
         let directory = open.reader.directory
-        let type = view.schema.columns[predicate.column].type
+        let type = view.schema.column(predicate.column).type
         for block in directory.blocks(rows: chosen.range) {
             if let earlier, !earlier.hasAny(of: directory.rows(ofBlock: block)) { continue }
             let verdict =
@@ -323,7 +323,7 @@ struct FilteredRows {
             guard found.places.count > before, !wasLoaded else { continue }
             tally.decode(column, block, directory)
         }
-        return found.shown(from: open.reader.storedType, as: view.schema.columns[column])
+        return found.shown(from: open.reader.storedType, as: view.schema.column(column))
     }
 
     /// From the first to the last current row.

@@ -84,7 +84,7 @@ struct RowCursor {
     private func empty(_ batch: inout ColumnBatch) {
         batch.removeAll()
         if batch.columns.count != columns.count {
-            batch.columns = columns.map { ColumnBatch.Column(type: view.schema.columns[$0].type) }
+            batch.columns = columns.map { ColumnBatch.Column(type: view.schema.column($0).type) }
         }
     }
 
@@ -143,7 +143,7 @@ struct RowCursor {
             batch.times = try filtered?.times() ?? []
             let count = batch.times.count
             try filtered?.forEachColumn(active) { place, found in
-                let type = view.schema.columns[columns[place]].type
+                let type = view.schema.column(columns[place]).type
                 batch.fill(place, ColumnBatch.Column(found, type: type, count: count))
             }
             if !batch.filled.isEmpty { return true }

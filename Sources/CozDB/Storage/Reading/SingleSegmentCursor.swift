@@ -20,7 +20,7 @@ struct SingleSegmentCursor {
         guard let open = try pool.column(column, source: part.source, of: view),
             case .segment = view.sources[part.source]
         else { return nil }
-        self.column = view.schema.columns[column]
+        self.column = view.schema.column(column)
         self.part = part
         self.range = range
         self.counts = counts

@@ -55,7 +55,7 @@ struct SingleSegmentRowCursor {
             }
             if inRange == 0 { continue }
             self.columns.append(
-                OpenColumn(place: place, column: view.schema.columns[id], open: open))
+                OpenColumn(place: place, column: view.schema.column(id), open: open))
         }
         for index in self.columns.indices { wait(index, from: rows.lowerBound) }
     }

@@ -67,7 +67,7 @@ final class SegmentReader: Sendable {
         guard let schema = manifest.schemas[info.experiment] else { return }
         for field in footer.fields {
             let column = field.column
-            let known = column.id < schema.columns.count ? schema.columns[column.id] : nil
+            let known = column.id < schema.columnCount ? schema.column(column.id) : nil
             guard let known, known.kind == column.kind, column.type.canBecome(known.type) else {
                 let expected = known.map { "expected a \($0.type.name) as in the manifest" }
                 throw DatabaseError(

@@ -212,6 +212,23 @@ struct GrowthTests {
         #expect(Set(manifests).count == 1, "manifests written: \(manifests)")
     }
 
+    @Test(
+        .enabled(if: Growth.isMeasured, "measures time; see Tools/nightly"),
+        arguments: [false, true])
+    func `a commit costs what it adds, not what there is`(isOfExperiments: Bool) throws {
+        let growth = try Growth(from: 1000, prepare: { $0 }) { count in
+            let database = try Database.open(
+                "db", access: .readWrite, options: options(), on: FaultyFileSystem())
+            for number in 0..<count {
+                let experiment = isOfExperiments ? "e\(number)" : "dev"
+                let field = isOfExperiments ? "x" : "f\(number)"
+                _ = try database.write(batch(experiment, fields: [field: .float(1)]))
+            }
+            try database.close()
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test func `a memtable of many experiments takes what their rows take`() throws {
         let database = try Database.open(
             "db", access: .readWrite, options: options(), on: FaultyFileSystem())
