@@ -52,7 +52,7 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .target(
             name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
-            swiftSettings: settings),
+            swiftSettings: libraries),
         .testTarget(
             name: "CozDBTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
             exclude: ["Golden", "Queries"],

@@ -103,7 +103,10 @@ struct SourceBlanker {
     }
 
     private func starts(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { unsafe source[index...].starts(with: $0) }
+        // Few bytes pass the first test, which is cheap.
+        text.withUTF8Buffer {
+            unsafe $0[0] == source[index] && source[index...].starts(with: $0)
+        }
     }
 
     private mutating func blank(_ count: Int = 1) {
@@ -116,7 +119,9 @@ struct SourceBlanker {
     private mutating func code(endsAtParenthesis: Bool) {
         var depth = 0
         while index < source.count {
-            if starts("//") {
+            if source[index] > UInt8(ascii: "/") {
+                index += 1
+            } else if starts("//") {
                 while index < source.count, source[index] != UInt8(ascii: "\n") { blank() }
             } else if starts("/*") {
                 comment()
@@ -158,11 +163,12 @@ struct SourceBlanker {
         let end = [UInt8](repeating: UInt8(ascii: "\""), count: quotes) + marks
         let escape = [UInt8(ascii: "\\")] + marks
         while index < source.count {
-            if source[index...].starts(with: end) {
+            let byte = source[index]
+            if byte == end[0], source[index...].starts(with: end) {
                 index += end.count
                 return
             }
-            if source[index...].starts(with: escape) {
+            if byte == escape[0], source[index...].starts(with: escape) {
                 index += escape.count
                 if index < source.count, source[index] == UInt8(ascii: "(") {
                     index += 1

@@ -86,11 +86,12 @@ struct TidyTests {
     }
 
     @Test func `no command line in the libraries`() {
+        let commandLine = /cozdb [a-z]|--[a-z]/
         for file in Project.swiftFiles
         where Self.libraries.contains(where: { file.path.hasPrefix($0) }) {
             for (index, line) in zip(file.lines, file.codeLines).enumerated() {
                 let text = Self.literals(line.0, code: line.1)
-                if text.contains(/cozdb [a-z]|--[a-z]/) {
+                if !text.isEmpty, text.contains(commandLine) {
                     report(file, index + 1, "a command line in a message: use a remedy")
                 }
             }
@@ -179,38 +180,38 @@ struct FunctionLengths {
         let head = /(?:func [^\s(<]+|\binit[?]?(?=[(<])|\bdeinit\b|\bsubscript(?=[(<]))/
         var lineStarts = 1
         var position = code.startIndex
+        let bytes = Array(code.utf8)
         for match in code.matches(of: head) {
             // A call such as `self.init(` or `.init(` declares nothing.
             if code[..<match.range.lowerBound].last == "." { continue }
             lineStarts += code[position..<match.range.lowerBound].count { $0 == "\n" }
             position = match.range.lowerBound
-            guard let count = Self.lines(from: match.range.upperBound, in: code) else { continue }
+            let end = code.utf8.distance(from: code.startIndex, to: match.range.upperBound)
+            guard let count = Self.lines(from: end, in: bytes) else { continue }
             found.append(Function(name: String(match.0), line: lineStarts, count: count))
         }
     }
 
     private static let declarationWords = ["func ", "var ", "init(", "static ", "mutating "]
 
-    private static func begins(
-        _ words: [String], at index: String.Index, in code: String
-    ) -> Bool {
-        guard code[code.index(before: index)].isWhitespace else { return false }
-        return words.contains { code[index...].hasPrefix($0) }
+    private static func begins(_ words: [String], at index: Int, in code: [UInt8]) -> Bool {
+        let before = code[index - 1]
+        guard before == UInt8(ascii: " ") || before == UInt8(ascii: "\n") else { return false }
+        return words.contains { code[index...].starts(with: $0.utf8) }
     }
 
     /// Lines up to the brace that closes the body; nil where there is no body.
-    private static func lines(from start: String.Index, in code: String) -> Int? {
+    private static func lines(from start: Int, in code: [UInt8]) -> Int? {
         var parentheses = 0
         var braces = 0
         var count = 1
-        var index = start
-        while index < code.endIndex {
+        for index in start..<code.count {
             switch code[index] {
-            case "\n": count += 1
-            case "(", "[": parentheses += 1
-            case ")", "]": parentheses -= 1
-            case "{": braces += 1
-            case "}":
+            case UInt8(ascii: "\n"): count += 1
+            case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
+            case UInt8(ascii: "{"): braces += 1
+            case UInt8(ascii: "}"):
                 braces -= 1
                 if braces < 0 { return nil }
                 if braces == 0, parentheses == 0 { return count }
@@ -219,7 +220,6 @@ struct FunctionLengths {
                 let isBetween = braces == 0 && parentheses == 0
                 if isBetween, begins(declarationWords, at: index, in: code) { return nil }
             }
-            index = code.index(after: index)
         }
         return nil
     }

@@ -139,6 +139,28 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test func `participants who each have a field of their own`() throws {
+        let growth = try Growth(from: 1000) { size in
+            let database = try Database.open(
+                "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+            var batch = WriteBatch()
+            for number in 0..<size {
+                try batch.add(
+                    experiment: "dev", tags: ["id_participant": "p\(number)"],
+                    time: Timestamp(nanoseconds: 0), fields: ["f\(number)": .float(1)])
+            }
+            _ = try database.write(batch)
+            return try database.snapshot()
+        } _: { snapshot in
+            let options = StudyOptions(now: Timestamp(nanoseconds: 1_000))
+            let study = try Study(snapshot, experiment: "dev", options: options)
+            #expect(study.participants.count >= 1000)
+            #expect(study.participants.allSatisfy { $0.fields == 1 && $0.values == 1 })
+            #expect(study.modalities.count == study.participants.count)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test func `the availability of many fields`() throws {
         let growth = try Growth(from: 500) { size in
             let database = try Database.open(

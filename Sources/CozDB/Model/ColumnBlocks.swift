@@ -3,12 +3,12 @@
 /// The columns of an experiment, in blocks of which changed copies share all but one. Each commit
 /// that adds a field changes a copy of its experiment's schema.
 struct ColumnBlocks: Sendable {
-    private static var blockCount: Int { 128 }
+    private static var blockCount: Int { 256 }
     /// All are full, except the last one.
     private var blocks: [[Column]] = []
     private(set) var count = 0
 
-    var joined: [Column] { Array(blocks.joined()) }
+    var joined: [Column] { blocks.count == 1 ? blocks[0] : Array(blocks.joined()) }
 
     subscript(id: ColumnID) -> Column {
         get { blocks[id / Self.blockCount][id % Self.blockCount] }

@@ -28,7 +28,9 @@ struct ParticipantTotals: QueryResultSink {
     ) throws(DatabaseError) {
         surveyField = Array(options.surveyField.utf8)
         self.zone = zone
-        try snapshot.query(statement, options: options.query, into: &self)
+        var query = options.query
+        query.omitsEmptyFields = true
+        try snapshot.query(statement, options: query, into: &self)
     }
 
     mutating func beginStatement(_ index: Int) {}

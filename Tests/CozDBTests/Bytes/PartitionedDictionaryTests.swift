@@ -42,8 +42,8 @@ struct PartitionedDictionaryTests {
         var schema = ExperimentSchema(
             id: 1, name: "e", identity: .allTags, typeRule: .lossless, preset: "none")
         var kept: [ExperimentSchema] = []
-        for number in 0..<600 {
-            if number % 100 == 0 { kept.append(schema) }
+        for number in 0..<1000 {
+            if number % 200 == 0 { kept.append(schema) }
             schema.add(name: "f\(number)", kind: .field, type: .float)
             schema.declare(SchemaPreset.Field("f\(number)", .float, unit: "u\(number)"))
         }
@@ -53,12 +53,12 @@ struct PartitionedDictionaryTests {
         changed.declare(SchemaPreset.Field("f2", .float, unit: "new"))
         kept.append(schema)
         for (index, schema) in kept.enumerated() {
-            let names = (0..<(index * 100)).map { "f\($0)" }
+            let names = (0..<(index * 200)).map { "f\($0)" }
             #expect(schema.columns.map(\.name) == names)
             #expect(schema.columns.indices.allSatisfy { schema.columns[$0].id == $0 })
             #expect(schema.declarations.map(\.name) == names)
             #expect(schema.columns.allSatisfy { $0.unit == "u\($0.id)" })
-            #expect(schema.field("f\(index * 100)") == nil)
+            #expect(schema.field("f\(index * 200)") == nil)
         }
         #expect(changed.field("f130") == nil)
         #expect(changed.columns[130].isRemoved)

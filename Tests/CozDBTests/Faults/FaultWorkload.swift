@@ -82,6 +82,13 @@ struct FaultWorkload {
     ]
 
     /// Two experiments, overwritten cells, refused values and points, new fields as it goes on.
+    /// Makes frames and blocks of more than a page, because nothing compresses it.
+    private static let noise: String = {
+        var random = SeededRandom(seed: 6)
+        let bytes = (0..<5000).map { _ in UInt8.random(in: 48..<112, using: &random) }
+        return String(decoding: bytes, as: UTF8.self)
+    }()
+
     static func batch(_ number: Int) throws -> WriteBatch {
         var batch = WriteBatch()
         batch.source = "file \(number)"
@@ -98,15 +105,10 @@ struct FaultWorkload {
             }
         }
         if number == 6 {
-            // Frames and blocks of more than a page, which nothing makes shorter.
-            var random = SeededRandom(seed: UInt64(number))
-            let noise = (0..<5000).map { _ in
-                UnicodeScalar(UInt8.random(in: 48..<112, using: &random))
-            }
             try batch.add(
                 experiment: "dev", tags: ["id_participant": "p0", "device": "d\(number % 2)"],
                 time: Timestamp(nanoseconds: 100 + Int64(number)),
-                fields: ["noise": .string(String(String.UnicodeScalarView(noise)))])
+                fields: ["noise": .string(noise)])
         }
         if number % 3 == 1 {
             try batch.add(

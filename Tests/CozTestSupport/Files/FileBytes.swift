@@ -21,6 +21,14 @@ internal import Foundation
         unsafe bytes.withUnsafeBytes { buffer in unsafe write(buffer, at: 0) }
     }
 
+    /// Feeds whole pages: the hasher takes single bytes ten times slower.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for page in pages {
+            unsafe page.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
+        }
+    }
+
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(pages.count * FileBytes.pageSizeBytes)

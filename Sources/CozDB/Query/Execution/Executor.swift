@@ -180,15 +180,24 @@ final class Executor {
         let series = inputs.compactMap { input in
             if case .stored(_, let series) = input.origin { series } else { nil }
         }
+        var tags: [Name: [Int]] = [:]
         var others: [Int] = []
         let columns = bindings.indices.map { index -> Column? in
-            if case .column(let id, _) = bindings[index] { return view.schema.column(id) }
-            others.append(index)
+            switch bindings[index] {
+            case .column(let id, _): return view.schema.column(id)
+            case .tag(let name): tags[Name(name), default: []].append(index)
+            case .missing: break
+            case .output, .computed: others.append(index)
+            }
             return nil
         }
         let found = try view.positions(of: columns, in: series)
         for (index, positions) in found.enumerated() {
-            let places = others.isEmpty ? positions : (positions + others).sorted()
+            var places = positions + others
+            if !tags.isEmpty {
+                places += Set(inputs[index].tags.flatMap { tags[Name($0.name)] ?? [] })
+            }
+            places.sort()
             (inputs[index].present, inputs[index].presentDimensions) = plan.split(places)
             try seriesShare.grow(inputs[index].presentSizeBytes)
         }
@@ -468,15 +477,33 @@ extension SelectPlan {
     func evaluatedColumn(_ number: Int, _ inputs: RowColumns, count: Int) -> ResultVector {
         let column = columns[number]
         var vector = Evaluator().evaluate(column.evaluation, inputs, count: count)
-        // Stored values are shown unchanged; a computed NaN becomes null.
         if case .column(let index) = column.evaluation,
             references[index].computation == nil
         {
             return vector
         }
-        vector.dropNaN()
+        if !showsStoredNaN(column.evaluation) { vector.dropNaN() }
         // If an input column has no values, the expression may evaluate to another type.
         return column.type.map { vector.cast(to: $0) } ?? vector
+    }
+}
+
+extension SelectPlan {
+    /// Whether a NaN that an expression yields is a stored one, which is shown. A computed one is
+    /// null.
+    private func showsStoredNaN(_ evaluation: Evaluation) -> Bool {
+        switch evaluation {
+        case .column(let index):
+            if case .series(let function)? = references[index].computation {
+                return function.selectsValues
+            }
+            return true
+        case .call(let index):
+            let call = calls[index]
+            return call.transformations.isEmpty && call.aggregate?.selectsValues != false
+        case .coalesce: return true
+        default: return false
+        }
     }
 }
 

@@ -6,12 +6,29 @@
 /// participants have few of the fields.
 private typealias FieldTallies = [Int: ValueTally]
 
-/// The fields of an experiment as listed for every group.
+/// The listed fields of an experiment, with their indexes among the plan's fields.
 private struct FieldList {
-    /// The indexes of the plan's fields.
-    var places: [Int] = []
+    let fields: [(place: Int, column: Column)]
     /// The columns of names, types and units.
-    var descriptions: [ResultVector] = []
+    let descriptions: [ResultVector]
+    private var positions: [Int: Int] = [:]
+
+    init(_ fields: [(place: Int, column: Column)]) {
+        self.fields = fields
+        var builders = [VectorBuilder](repeating: VectorBuilder(type: .string), count: 3)
+        for (_, field) in fields {
+            builders[0].append(.string(field.name))
+            builders[1].append(.string(field.type.name))
+            builders[2].append(field.unit.isEmpty ? nil : .string(field.unit))
+        }
+        descriptions = builders.map { $0.finished() }
+        for (position, field) in fields.enumerated() { positions[field.place] = position }
+    }
+
+    /// Returns the fields that have values in a group.
+    func fields(of group: FieldTallies) -> FieldList {
+        FieldList(group.keys.compactMap { positions[$0] }.sorted().map { fields[$0] })
+    }
 }
 
 extension ShowExecution {
@@ -25,10 +42,12 @@ extension ShowExecution {
             let plan = try fieldPlan(show, view, among: views)
             let tallies = try tally(plan, view)
             let list = list(plan, view, show.limits)
-            if list.places.isEmpty { continue }
+            if list.fields.isEmpty { continue }
             for place in try tallies.sortedPlaces() {
                 try context.checkCancelled()
-                try emit(plan, view, tallies.keys[place], tallies.groups[place], list, output)
+                let group = tallies.groups[place]
+                let own = options.omitsEmptyFields ? list.fields(of: group) : list
+                try emit(plan, view, tallies.keys[place], group, own, output)
             }
         }
     }
@@ -145,17 +164,10 @@ extension ShowExecution {
         _ plan: SelectPlan, _ view: ExperimentView, _ limits: Limits
     ) -> FieldList {
         let fields = plan.auxiliary.enumerated().compactMap { place, reference in
-            view.schema.field(plan.references[reference].name).map { (place, $0) }
+            view.schema.field(plan.references[reference].name).map { (place: place, column: $0) }
         }
-        let shown = page(fields.sorted { Name($0.1.name) < Name($1.1.name) }, limits)
-        var builders = [VectorBuilder](repeating: VectorBuilder(type: .string), count: 3)
-        for (_, field) in shown {
-            builders[0].append(.string(field.name))
-            builders[1].append(.string(field.type.name))
-            builders[2].append(field.unit.isEmpty ? nil : .string(field.unit))
-        }
-        return FieldList(
-            places: shown.map(\.0), descriptions: builders.map { $0.finished() })
+        let shown = page(fields.sorted { Name($0.column.name) < Name($1.column.name) }, limits)
+        return FieldList(shown)
     }
 
     private func emit<Sink: QueryResultSink>(
@@ -171,8 +183,8 @@ extension ShowExecution {
             ResultColumn(name: "last", type: .integer, isTime: true),
         ]
         var builders = [VectorBuilder](repeating: VectorBuilder(type: .integer), count: 3)
-        for index in builders.indices { builders[index].reserve(list.places.count) }
-        for place in list.places {
+        for index in builders.indices { builders[index].reserve(list.fields.count) }
+        for (place, _) in list.fields {
             guard let tally = group[place] else {
                 builders[0].append(.integer, 0)
                 builders[1].appendNull()
@@ -188,8 +200,8 @@ extension ShowExecution {
         try output.sink.rows(
             ResultBatch(
                 columns: list.descriptions + builders.map { $0.finished() },
-                count: list.places.count))
+                count: list.fields.count))
         try output.sink.endSeries()
-        context.counters.rowsReturned += list.places.count
+        context.counters.rowsReturned += list.fields.count
     }
 }

@@ -36,6 +36,9 @@ enum Aggregate: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether the results are values of the argument.
+    var selectsValues: Bool { isSelector || self == .distinct || self == .mode }
+
     /// Whether the result depends only on the last point.
     var usesOnlyLastPoint: Bool { self == .last || self == .age }
 

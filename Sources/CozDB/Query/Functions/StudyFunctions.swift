@@ -31,6 +31,19 @@ enum SeriesFunction: Sendable {
         return range.intersection(.all)
     }
 
+    /// Whether the results are values of a reference.
+    var selectsValues: Bool {
+        switch self {
+        case .previous, .validVotes: true
+        case .distance: false
+        case .window(let window):
+            switch window.function {
+            case .aggregate(let aggregate): aggregate.selectsValues
+            case .nearest: true
+            }
+        }
+    }
+
     /// The references that the function reads.
     var arguments: [Int] {
         switch self {

@@ -33,6 +33,10 @@ public struct QueryOptions: Sendable {
     /// such a column is refused, as is every statement that changes data.
     public var redactsSecrets = false
 
+    /// Whether SHOW FIELDS leaves out fields without values. With many fields and groups, these are
+    /// nearly all rows.
+    package var omitsEmptyFields = false
+
     /// The limits of a statement; nil means `DatabaseOptions.queryLimits`.
     public var limits: QueryLimits?
 

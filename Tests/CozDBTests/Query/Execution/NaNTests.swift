@@ -68,4 +68,33 @@ internal import Testing
             #expect(found.sorted() == [1, 2, 3])
         }
     }
+
+    @Test func `is shown by selectors, and null where it is computed`() throws {
+        try write([[.nan, 1, .nan, 2, .nan]])
+        let all = [0.0, 1, 0, 2, 0].map { $0 == 0 ? Double.nan : $0 }
+        for state in ["memory", "segment"] {
+            if state == "segment" { try database.flush() }
+            for (selection, expected) in [
+                ("first(v) FROM m", [Double.nan]), ("last(v) FROM m", [.nan]),
+                ("first(v), w FROM m", [.nan]), ("mode(v) FROM m", [.nan]),
+                ("percentile(v, 100) FROM m", [.nan]), ("top(v, 5) FROM m", all),
+                ("sample(v, 9) FROM m", all), ("coalesce(v, 5.0) FROM m", all),
+                ("valid_votes(v, 1ns) FROM m", all), ("v FROM (SELECT v FROM m)", all),
+                ("v FROM (SELECT first(v) AS v FROM m)", [.nan]),
+                ("nearest(v) OVER (1s BEFORE w) FROM m", all),
+                ("last(v) FROM m WHERE time < 5s GROUP BY time(2s)", [1, 2, .nan]),
+            ] as [(String, [Double])] {
+                let found = try answer("SELECT \(selection)")
+                #expect(
+                    found.map { $0?.bitPattern } == expected.map { $0.bitPattern },
+                    "\(selection), \(state): \(found)")
+            }
+            for selection in [
+                "mean(v) FROM m", "sum(v) FROM m", "v + 1 FROM m WHERE w != w AND time = 0",
+                "first(v) + 1 FROM m", "sqrt(v) FROM m WHERE time = 0",
+            ] {
+                #expect(try answer("SELECT \(selection)").compactMap { $0 } == [], "\(selection)")
+            }
+        }
+    }
 }

@@ -50,6 +50,8 @@ private final class Databases {
         case sparseRows
         /// As many series of a row, each with an attribute of its own.
         case attributePerSeries
+        /// As many series of a row, each with a tag of its own in its identity.
+        case tagPerSeries
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -58,7 +60,7 @@ private final class Databases {
         let database = try Database.open(
             "db", access: .readWrite, options: options, on: FaultyFileSystem())
         var batch = WriteBatch()
-        if shape == .tags { batch.settings.identity = .allTags }
+        if shape == .tags || shape == .tagPerSeries { batch.settings.identity = .allTags }
         try add(shape, count) { experiment, tags, time, fields in
             try batch.add(
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: Int64(time)),
@@ -126,6 +128,8 @@ private final class Databases {
                     "m", ["id_participant": "p\(row)", "a\(row)": "v"], row,
                     ["f": .float(Double(row))])
             }
+        case .tagPerSeries:
+            for row in 0..<count { try add("m", ["t\(row)": "v"], row, ["f": .float(1)]) }
         case .tags, .attributes:
             let tags = (0..<count).map { ("t\($0)", "v\($0)") } + [("id_participant", "p")]
             for time in 0..<2 {
@@ -310,6 +314,9 @@ private final class Databases {
             Axis(.columns, 500, "windows over different fields") {
                 "SELECT " + list($0, ",") { "mean(f\($0)) OVER (1s BEFORE f0)" } + " FROM m"
             },
+            Axis(.tagPerSeries, 1500, "SELECT * FROM m"),
+            Axis(.tagPerSeries, 1500, "SELECT * FROM m ORDER BY time DESC LIMIT 1"),
+            Axis(.tagPerSeries, 1500, "SELECT * FROM (SELECT * FROM m)"),
             Axis(.attributes, 500, "nested GROUP BY *") { _ in
                 "SELECT count(f) FROM (SELECT f FROM m GROUP BY *) GROUP BY *"
             },

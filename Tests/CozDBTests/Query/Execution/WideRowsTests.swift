@@ -43,6 +43,39 @@ private struct CellCounter: QueryResultSink {
         #expect(counter.cellsOfBatchMax <= 1 << 19)
     }
 
+    @Test func `a series shows its own tags among those of many`() throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        let count = 1100
+        var batch = WriteBatch()
+        batch.settings.identity = .allTags
+        for row in 0..<count {
+            try batch.add(
+                experiment: "m", tags: ["t\(row)": "v\(row)", "odd": "\(row % 2)"],
+                time: Timestamp(nanoseconds: Int64(row)), fields: ["f": .integer(Int64(row))])
+        }
+        _ = try database.write(batch)
+        let options = QueryOptions(now: Timestamp(nanoseconds: 0))
+        for statement in ["SELECT * FROM m", "SELECT * FROM (SELECT * FROM m)"] {
+            let result = try database.query(statement, options: options)
+            let series = try #require(result.series.first)
+            #expect(result.series.count == 1 && series.rowCount == count)
+            #expect(series.column("f")?.integers == (0..<count).map { Int64($0) })
+            #expect(series.column("odd")?.texts == (0..<count).map { "\($0 % 2)" })
+            for number in 0..<count {
+                let texts = series.column("t\(number)")?.texts ?? []
+                let isRight = texts.indices.allSatisfy {
+                    texts[$0] == ($0 == number ? "v\(number)" : nil)
+                }
+                if texts.count != count || !isRight { Issue.record("\(statement), t\(number)") }
+            }
+        }
+        let odd = try database.query(
+            "SELECT count(f), sum(f) FROM m WHERE t7 = 'v7' OR odd = '0' GROUP BY odd",
+            options: options)
+        #expect(odd.series.map { $0.columns[1].integers[0] } == [550, 1])
+    }
+
     // MARK: Many columns of many series
 
     /// What is stored: rows by participant and time.

@@ -283,8 +283,10 @@ struct RefusedPointTests {
             guard case .line(let bytes) = entry.refusal.subject else { return true }
             lineCount += 1
             #expect(bytes.count < Refusal.lineSizeBytesMax)
-            let line = String(decoding: bytes, as: UTF8.self)
-            for number in 0..<40 where line.contains("f\(number)=\"\(number)v") {
+            let starts = bytes.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
+                .map { String(decoding: $0.prefix(8), as: UTF8.self) }
+            for number in 0..<40
+            where starts.contains(where: { $0.hasPrefix("f\(number)=\"\(number)v") }) {
                 found.insert(number)
             }
             return true
