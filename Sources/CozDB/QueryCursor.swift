@@ -30,7 +30,7 @@ public struct QueryBatch: Sendable {
 ///
 /// The query computes at most two batches ahead, on its own thread, and then waits. It ends when
 /// its result is complete, when it fails, when `cancel()` is called, or when the cursor is
-/// released. Until then a cursor costs one thread and a few megabytes. A result of at most two
+/// released. Until then a cursor costs one thread and some 10 MB. A result of at most two
 /// batches needs neither once it is computed. Series without rows are skipped.
 ///
 ///     for try await batch in try await database.cursor("SELECT ts_heart_rate FROM dev") {

@@ -1,15 +1,6 @@
 // Reads the rows of one input series batch by batch. Columns are in the order of the plan's
 // references and have the plan's types; rows that fail WHERE are already removed.
 
-/// The materialized rows of a subquery's series, by ascending time.
-struct MaterializedSeries {
-    let name: String
-    /// Tags without a value are left out: with thousands of dimensions, each series has few.
-    let tags: [(name: String, value: String)]
-    let times: [Int64]
-    let columns: RowColumns
-}
-
 /// A series of a raw subquery, whose rows are computed while they are read.
 struct DerivedSeries {
     let plan: SelectPlan

@@ -90,7 +90,7 @@ struct ColumnCursor {
             let extent = extents[nextExtent]
             if let best, descending ? extent.last < best.time : extent.first > best.time { break }
             nextExtent += 1
-            let slice = try values(of: extent)
+            let slice = try endValues(of: extent)
             guard slice.count > 0 else { continue }
             let place = descending ? slice.count - 1 : 0
             let time = slice.times[place]
@@ -101,6 +101,37 @@ struct ColumnCursor {
             best = (time, extent.part, slice.value(place))
         }
         return best.map { ($0.time, $0.value) }
+    }
+
+    /// Values of an extent, at least the first one in reading order if there is any. A memtable is
+    /// read from its end in growing runs: a reader next to a busy writer asks for it often.
+    private mutating func endValues(of extent: Extent) throws(DatabaseError) -> ColumnSlice {
+        let part = series.parts[extent.part]
+        guard case .memtable(let memtable) = view.sources[part.source] else {
+            return try values(of: extent)
+        }
+        counts?.blocksDecoded += 1
+        var rest = memtable.rows(in: range, of: part.rows)
+        var size = 64
+        while !rest.isEmpty {
+            let run =
+                descending
+                ? max(rest.lowerBound, rest.upperBound - size)..<rest.upperBound
+                : rest.lowerBound..<min(rest.upperBound, rest.lowerBound + size)
+            let slice = memtable.values(of: column, rows: run)
+            size *= 4
+            // The newest value at a time is in its last row, which may come after the run.
+            let isWhole =
+                descending || run == rest
+                || slice.times.first != memtable.time(at: run.upperBound - 1)
+            if slice.count > 0, isWhole { return slice }
+            if slice.count == 0 {
+                rest =
+                    descending
+                    ? rest.lowerBound..<run.lowerBound : run.upperBound..<rest.upperBound
+            }
+        }
+        return ColumnSlice(type: column.type)
     }
 
     // MARK: Wanted times
@@ -293,6 +324,9 @@ extension MemtableView {
         let end = ordered.partitioningIndex { rows[Int($0)].time >= range.upper }
         return start..<max(start, end)
     }
+
+    /// The time of the row at a place.
+    func time(at place: Int) -> Int64 { rows[Int(order().rows[place])].time }
 
     /// All values of a column in the rows of one series. At equal times the last one wins.
     func values(of column: Column, rows places: Range<Int>) -> ColumnSlice {

@@ -41,6 +41,45 @@ struct MemtableViewTests {
         try database.close()
     }
 
+    @Test(arguments: [1, 30, 400, 5000])
+    func `the first and the last value are found from the ends`(timeCount: Int64) throws {
+        let seed = TestSeed.seed()
+        var random = SeededRandom(seed: seed)
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        var values: [Int64: Int64] = [:]
+        for step in 0..<12 {
+            var batch = WriteBatch()
+            for row in 0..<200 {
+                let time = Int64.random(in: 0..<timeCount, using: &random)
+                let hasValue = Int.random(in: 0..<100, using: &random) < [50, 3][step % 2]
+                let value = Int64(step * 1000 + row)
+                if hasValue { values[time] = value }
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: time),
+                    fields: [hasValue ? "v" : "w": .integer(value)])
+            }
+            _ = try database.write(batch)
+            for _ in 0..<20 {
+                let lower = Int64.random(in: 0..<timeCount, using: &random)
+                let upper = Int64.random(in: lower...timeCount, using: &random)
+                let found = values.filter { (lower..<upper).contains($0.key) }
+                    .sorted { $0.key < $1.key }
+                let range = "WHERE time >= \(lower) AND time < \(upper)"
+                for (function, expected) in [("first", found.first), ("last", found.last)] {
+                    let answer = try database.query("SELECT \(function)(v) FROM m \(range)")
+                    let series = answer.series.first
+                    #expect(
+                        series?.column(function)?.integers == expected.map { [$0.value] },
+                        "\(function) \(range), seed \(seed)")
+                    #expect(series?.times.first?.nanoseconds == expected?.key)
+                }
+            }
+        }
+        try database.close()
+    }
+
     private func check(_ view: MemtableView, _ seed: UInt64) {
         let kept = view.order()
         let made = MemtableOrder(view, from: MemtableOrder())
