@@ -17,4 +17,9 @@ public struct SeededRandom: RandomNumberGenerator {
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return value ^ (value >> 31)
     }
+
+    /// Returns noise, which no compression makes shorter if the range is wide.
+    public mutating func bytes(_ count: Int, in range: ClosedRange<UInt8>) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: range, using: &self) }
+    }
 }

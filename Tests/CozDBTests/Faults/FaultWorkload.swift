@@ -85,8 +85,7 @@ struct FaultWorkload {
     /// Makes frames and blocks of more than a page, because nothing compresses it.
     private static let noise: String = {
         var random = SeededRandom(seed: 6)
-        let bytes = (0..<5000).map { _ in UInt8.random(in: 48..<112, using: &random) }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: random.bytes(5000, in: 48...111), as: UTF8.self)
     }()
 
     static func batch(_ number: Int) throws -> WriteBatch {

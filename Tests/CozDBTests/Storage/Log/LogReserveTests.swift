@@ -40,9 +40,8 @@ struct LogReserveTests {
     @discardableResult
     func write(_ sizes: [Int], from first: UInt64 = 1, to log: LogWriter) throws -> UInt64 {
         for (index, size) in sizes.enumerated() {
-            // Noise, which no compression makes shorter.
             var random = SeededRandom(seed: UInt64(index))
-            let record = (0..<size).map { _ in UInt8.random(in: 1...255, using: &random) }
+            let record = random.bytes(size, in: 1...255)
             try log.append([record], firstSequence: first + UInt64(index))
             try log.sync()
         }

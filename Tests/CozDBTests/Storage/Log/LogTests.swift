@@ -254,7 +254,7 @@ struct LogTests {
 
     @Test func `large frames are compressed, where that saves something`() throws {
         var random = SeededRandom(seed: 11)
-        let noise = (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let noise = random.bytes(50_000, in: 0...255)
         let rows = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 % 50) }
         let limit = LogFormat.compressedSizeBytesMin
         for (commit, most) in [
