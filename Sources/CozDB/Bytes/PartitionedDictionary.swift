@@ -9,8 +9,6 @@ struct PartitionedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     init() {}
 
-    var isEmpty: Bool { count == 0 }
-    var keys: some Sequence<Key> { partitions.lazy.flatMap { $0.keys } }
     var values: some Sequence<Value> { partitions.lazy.flatMap { $0.values } }
 
     subscript(key: Key) -> Value? {
