@@ -55,6 +55,12 @@ internal import Testing
             let lines = String(repeating: "x\",\"\"\" \n", count: count)
             return ("measurement,time,x\n" + lines, options(.csv))
         },
+        Axis("rows shorter than their header", from: 2000) { count in
+            (
+                "measurement,time,\(names(count).joined(separator: ","))\n"
+                    + String(repeating: "1\n", count: count), options(.csv)
+            )
+        },
         Axis("columns of csv", from: 500) { (table($0), options(.csv)) },
         Axis("--skip-columns", from: 500) { count in
             (table(count), options(.csv) { $0.table.ignoredColumns = names(count - 1) })

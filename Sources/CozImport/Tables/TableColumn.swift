@@ -58,6 +58,26 @@ struct TableColumn {
     var title: String { String(decoding: name, as: UTF8.self) }
 }
 
+/// The columns that may name the participant of a row. A refused row can be much shorter than the
+/// header, so it must not cost as much as all columns.
+struct OwnerColumns {
+    private let all: [(index: Int, column: TableColumn)]
+    private let withDefault: [(index: Int, column: TableColumn)]
+
+    init(_ columns: [TableColumn]) {
+        all = columns.enumerated().filter { _, column in
+            column.isParticipant || column.role == .tag || column.role == .tagList
+                || column.role == .field && column.mayBeTag
+        }.map { ($0, $1) }
+        withDefault = all.filter { !$0.column.defaultValue.isEmpty }
+    }
+
+    /// Returns the columns that may have a value in a row of so many cells.
+    func ofRow(cellCount: Int) -> [(index: Int, column: TableColumn)] {
+        Array(all.prefix { $0.index < cellCount }) + withDefault.filter { $0.index >= cellCount }
+    }
+}
+
 struct TableLayout {
     var columns: [TableColumn] = []
     /// Values of all rows: columns without cells, whose value is their default.

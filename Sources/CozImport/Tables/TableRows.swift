@@ -48,6 +48,7 @@ struct TableRows {
     private var constantTime: Int64?
     private var constantExperiment: [UInt8] = []
     private var constantTags: [TableColumn] = []
+    private var ownerColumns = OwnerColumns([])
     private var constantFields: [TableColumn] = []
     /// About the size of what a row gets from annotations, whatever its own size.
     private(set) var constantSizeBytes = 0
@@ -82,6 +83,7 @@ struct TableRows {
         fieldValue = layout.index(of: .fieldValue)
         timeIndex = layout.index(of: .time)
         experimentIndex = layout.index(of: .experiment)
+        ownerColumns = OwnerColumns(columns)
         time = CellTime(
             format: timeFormat(timeIndex.flatMap { columns[$0].timeFormat }),
             precision: options.precision, zone: layout.zone ?? options.table.timeZone)
@@ -190,7 +192,7 @@ struct TableRows {
         for column in constantTags where lookup.isStored(column.name, as: tag) {
             owner = column.defaultValue
         }
-        for (index, column) in layout.columns.enumerated() {
+        for (index, column) in ownerColumns.ofRow(cellCount: row.cells.count) {
             var value: [UInt8]
             if column.role == .tagList {
                 let pairs = TagList.pairs(String(decoding: text(index), as: UTF8.self)) ?? []

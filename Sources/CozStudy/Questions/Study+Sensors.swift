@@ -119,9 +119,13 @@ extension Study {
                     min: numbers[1], median: numbers[2], p90: numbers[3], p99: numbers[4],
                     max: numbers[5]))
         }
-        var note: String?
-        if rows.isEmpty { note = nothing }
-        return StudyAnswer(statement: statement, rows: rows, note: note)
+        // Groups are ordered by the names of their tags: the participant's may come last.
+        let order = rows.indices.sorted {
+            let (left, right) = (Name(rows[$0].participant ?? ""), Name(rows[$1].participant ?? ""))
+            return left == right ? $0 < $1 : left < right
+        }
+        let note = rows.isEmpty ? nothing : nil
+        return StudyAnswer(statement: statement, rows: order.map { rows[$0] }, note: note)
     }
 
     // MARK: Columns

@@ -51,6 +51,26 @@ struct StudyTests {
         #expect(try chosen.intervals().rows == all.intervals().rows)
     }
 
+    @Test(arguments: ["id_participant", "who"])
+    func `delays are ordered by participant, whatever their tag is called`(tag: String) throws {
+        var batch = WriteBatch()
+        batch.settings.identity = .participant(tag: tag)
+        for (number, trigger) in ["b", "a", "b", "a"].enumerated() {
+            try batch.add(
+                experiment: "dev", tags: [tag: "p\(number / 2)"],
+                time: Timestamp(nanoseconds: Int64(number) * 1_000_000_000),
+                fields: [
+                    "timestamp_lambda": .string("1970-01-01T00:01:00Z"),
+                    "transmit_trigger": .string(trigger),
+                ])
+        }
+        _ = try database.write(batch)
+        let rows = try study { $0.isByParticipant = true }.delays().rows
+        #expect(rows.map(\.participant) == ["p0", "p0", "p1", "p1"])
+        #expect(rows.map(\.trigger) == ["a", "b", "a", "b"])
+        #expect(rows.map(\.count) == [1, 1, 1, 1])
+    }
+
     @Test func `the goal of a day that occurs twice is the last one`() throws {
         // Sitka had October 18, 1867 twice.
         for hour in stride(from: Int64(0), through: 44, by: 4) {
