@@ -119,6 +119,7 @@ struct SourceBlanker {
     private mutating func code(endsAtParenthesis: Bool) {
         var depth = 0
         while index < source.count {
+            // No byte after "/" begins a comment or a string, or is a parenthesis.
             if source[index] > UInt8(ascii: "/") {
                 index += 1
             } else if starts("//") {

@@ -3,7 +3,7 @@
 /// The columns of an experiment, in blocks of which changed copies share all but one. Each commit
 /// that adds a field changes a copy of its experiment's schema.
 struct ColumnBlocks: Sendable {
-    private static var blockCount: Int { 256 }
+    private static var columnsPerBlock: Int { 256 }
     /// All are full, except the last one.
     private var blocks: [[Column]] = []
     private(set) var count = 0
@@ -11,12 +11,12 @@ struct ColumnBlocks: Sendable {
     var joined: [Column] { blocks.count == 1 ? blocks[0] : Array(blocks.joined()) }
 
     subscript(id: ColumnID) -> Column {
-        get { blocks[id / Self.blockCount][id % Self.blockCount] }
-        set { blocks[id / Self.blockCount][id % Self.blockCount] = newValue }
+        get { blocks[id / Self.columnsPerBlock][id % Self.columnsPerBlock] }
+        set { blocks[id / Self.columnsPerBlock][id % Self.columnsPerBlock] = newValue }
     }
 
     mutating func append(_ column: Column) {
-        if count % Self.blockCount == 0 { blocks.append([]) }
+        if count % Self.columnsPerBlock == 0 { blocks.append([]) }
         blocks[blocks.count - 1].append(column)
         count += 1
     }

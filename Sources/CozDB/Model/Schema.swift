@@ -110,8 +110,8 @@ public struct ExperimentSchema: Sendable {
     public let typeRule: TypeRule
     /// The preset it was created with, or `none`.
     public let preset: String
-    /// All columns, indexed by their ids. A removed column has an empty name. The list is made anew
-    /// each time.
+    /// All columns, indexed by their ids. A removed column has an empty name. A long list is made
+    /// anew each time.
     public var columns: [Column] { columnBlocks.joined }
     private var columnBlocks = ColumnBlocks()
 

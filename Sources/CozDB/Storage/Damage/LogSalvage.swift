@@ -154,7 +154,7 @@ struct LogSalvage {
             }
             // With the columns of an earlier log, the numbers go on.
             let count = schemas[experiment]?.columnCount ?? 0
-            guard firstSchemas[experiment]?.columns.count ?? 0 == count else { continue }
+            guard firstSchemas[experiment]?.columnCount ?? 0 == count else { continue }
             let columns = found.columns(of: experiment, from: count)
             // Each takes at most so much in a manifest.
             let new = max(0, (columns.keys.max() ?? -1) + 1 - count)
