@@ -67,9 +67,7 @@ struct ExperimentExport {
         options.influxCompatible = true
         options.redactsSecrets = request.redactsSecrets
         options.isCancelled = { Signals.isInterrupted }
-        var limits = QueryLimits()
-        limits.textSizeBytesMax = 64 << 20
-        options.limits = limits
+        options.isGenerated = true
         return options
     }
 }

@@ -15,7 +15,9 @@ extension DatabaseOptions {
         try check("queryThreadCountMax", queryThreadCountMax, 1...10_000)
         try check("waitingCallCountMax", waitingCallCountMax, 0...Int.max)
         let limits = queryLimits
-        try check("queryLimits.textSizeBytesMax", limits.textSizeBytesMax, 1...(64 << 20))
+        try check(
+            "queryLimits.textSizeBytesMax", limits.textSizeBytesMax,
+            1...QueryLimits.textSizeBytesBound)
         try check("queryLimits.nestingDepthMax", limits.nestingDepthMax, 1...Int.max)
         try check("queryLimits.rowCountMax", limits.rowCountMax, 0...Int.max)
         try check("queryLimits.groupCountMax", limits.groupCountMax, 0...Int.max)

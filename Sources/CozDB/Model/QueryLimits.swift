@@ -19,6 +19,9 @@ public struct QueryLimits: Hashable, Sendable {
     /// Decoded blocks (a few megabytes) and buffers of other sinks do not.
     public var memorySizeBytesMax = 4 << 30
 
+    /// The largest `textSizeBytesMax`.
+    static let textSizeBytesBound = 64 << 20
+
     /// Creates limits with the default values.
     public init() {}
 }

@@ -137,6 +137,7 @@ struct SummaryReader {
 
     private var options: QueryOptions {
         var options = QueryOptions(now: request.now)
+        options.isGenerated = true
         options.isCancelled = request.isCancelled
         for (index, participant) in request.participants.enumerated() {
             options.parameters["p\(index)"] = .value(.string(participant))

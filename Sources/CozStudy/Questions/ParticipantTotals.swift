@@ -30,6 +30,7 @@ struct ParticipantTotals: QueryResultSink {
         self.zone = zone
         var query = options.query
         query.omitsEmptyFields = true
+        query.isGenerated = true
         try snapshot.query(statement, options: query, into: &self)
     }
 

@@ -171,7 +171,9 @@ public struct Study: Sendable {
     // MARK: Statements
 
     func ask(_ statement: String) throws(DatabaseError) -> [QueryResult.Series] {
-        let result = try snapshot.query(statement, options: options.query)
+        var query = options.query
+        query.isGenerated = true
+        let result = try snapshot.query(statement, options: query)
         if let error = result.statements.first?.error { throw error }
         return result.series
     }

@@ -115,9 +115,7 @@ public struct ResearcherExport: Sendable {
         options.influxCompatible = true
         options.redactsSecrets = request.redactsSecrets
         options.isCancelled = isCancelled
-        var limits = QueryLimits()
-        limits.textSizeBytesMax = 64 << 20
-        options.limits = limits
+        options.isGenerated = true
         return options
     }
 }

@@ -67,6 +67,7 @@ extension Database {
             var options = QueryOptions(now: Timestamp(nanoseconds: SystemClock.now()))
             // There may be no tag that tells participants apart.
             options.influxCompatible = true
+            options.isGenerated = true
             try query(counter.statement, options: options, into: &counter)
         }
         var counts = counter.counts[...]

@@ -219,6 +219,16 @@ struct StudyTests {
         #expect(try study.availability().note == "experiment \"dev\" has no rows")
     }
 
+    @Test func `statements of many fields may be longer than those that are typed`() throws {
+        let names = (0..<1500).map { "ts_\($0)_" + String(repeating: "x", count: 200) }
+        try write(Dictionary(uniqueKeysWithValues: names.map { ($0, .integer(1)) }))
+        try write(Dictionary(uniqueKeysWithValues: names.map { ($0, .integer(2)) }), at: 60)
+        let answer = try study().intervals()
+        #expect((answer.statement?.utf8.count ?? 0) > QueryLimits().textSizeBytesMax)
+        #expect(answer.rows.count == names.count)
+        #expect(answer.rows.allSatisfy { $0.median == 60 })
+    }
+
     @Test func `a missing goal is a note`() throws {
         try write(["ws_survey_count": .integer(1)])
         #expect(try study().goal().note?.contains("wss_goal") == true)

@@ -30,6 +30,7 @@ struct DeletePlanner {
             lower: max(split.first ?? .min, TimeRange.all.lower),
             upper: min((split.last ?? .max).addingSaturating(1), TimeRange.all.upper))
         plan.sources = try views(statement, planner).map { PlannedSource(.experiment($0)) }
+        try Planner.checkFields(statement.fields.count, in: plan.sources.count)
         try planner.resolveConditions(plan, split.rest)
         let rule: Rule = isSeries ? .identityTags : options.influxCompatible ? .tags : .anything
         try check(plan, split.rest, rule)
@@ -73,6 +74,7 @@ struct DeletePlanner {
     ) throws(DatabaseError) -> [ExperimentView] {
         if statement.sources.isEmpty { return snapshot.experiments }
         var names: Set<Name> = []
+        try planner.checkPatterns(statement.sources)
         for source in statement.sources {
             for view in try planner.experiments(source) { names.insert(Name(view.schema.name)) }
         }

@@ -214,6 +214,7 @@ struct ShowExecution {
         guard !show.sources.isEmpty else { return experiments }
         let planner = Planner(snapshot: snapshot, options: options)
         var found: [Name: ExperimentView] = [:]
+        try planner.checkPatterns(show.sources)
         for source in show.sources {
             for view in try planner.experiments(source) { found[Name(view.schema.name)] = view }
         }

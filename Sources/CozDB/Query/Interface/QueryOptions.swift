@@ -37,6 +37,10 @@ public struct QueryOptions: Sendable {
     /// nearly all rows.
     package var omitsEmptyFields = false
 
+    /// Whether the text was generated from a schema, which may have many fields: it may then be as
+    /// long as any text.
+    package var isGenerated = false
+
     /// The limits of a statement; nil means `DatabaseOptions.queryLimits`.
     public var limits: QueryLimits?
 
@@ -84,6 +88,7 @@ extension QueryOptions {
     func limited(by limits: QueryLimits) -> QueryOptions {
         var options = self
         if options.limits == nil { options.limits = limits }
+        if isGenerated { options.textSizeBytesMax = QueryLimits.textSizeBytesBound }
         return options
     }
 }

@@ -171,11 +171,11 @@ extension Parser {
             try expect(.leftParenthesis)
             let names = try identifiers()
             try expect(.rightParenthesis)
-            return .names(names, negated: false)
+            return .names(Set(names.map { Name($0) }), negated: false)
         }
         for (symbol, negated) in [(Operator.equal, false), (.notEqual, true)]
         where take(.symbol(symbol)) {
-            return .names([try identifier()], negated: negated)
+            return .names([Name(try identifier())], negated: negated)
         }
         for (symbol, negated) in [(Operator.matches, false), (.matchesNot, true)]
         where take(.symbol(symbol)) {

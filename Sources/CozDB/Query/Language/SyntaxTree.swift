@@ -196,13 +196,13 @@ enum ShowSubject: Sendable {
 
 /// A `WITH KEY` clause: `= name`, `IN (...)`, `=~ /.../` and their negations.
 enum KeyFilter: Sendable {
-    case names([String], negated: Bool)
+    case names(Set<Name>, negated: Bool)
     case pattern(Regex, negated: Bool)
 
     func accepts(_ name: String) -> Bool {
         switch self {
         case .names(let names, let negated):
-            names.contains { Name($0) == Name(name) } != negated
+            names.contains(Name(name)) != negated
         case .pattern(let regex, let negated): regex.matches(name) != negated
         }
     }

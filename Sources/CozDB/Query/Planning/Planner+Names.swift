@@ -101,18 +101,45 @@ extension Planner {
         }
     }
 
-    /// The number of names times sources that a statement may have: a hundred times what the
-    /// experiments of a large study have. Each name is looked up in each source.
-    private static let bindingCountMax = 1 << 22
+    /// The number of names times sources, and of patterns times names, that a statement may have: a
+    /// hundred times what the experiments of a large study have. Each name is looked up in each
+    /// source.
+    private static let combinationCountMax = 1 << 22
 
     func checkBindingCount(_ plan: SelectPlan) throws(DatabaseError) {
-        guard plan.bindingCount > Planner.bindingCountMax else { return }
-        throw DatabaseError(
+        guard plan.bindingCount > Planner.combinationCountMax else { return }
+        throw Planner.tooMany(
+            "\(plan.references.count + plan.dimensions.count) columns and tags in "
+                + "\(plan.sources.count) experiments or subqueries",
+            "name the columns in place of a wildcard, or fewer experiments in FROM")
+    }
+
+    /// Refuses too many wildcards and regular expressions: each is matched with each name.
+    static func checkPatterns(_ count: Int, over names: Int) throws(DatabaseError) {
+        guard count > 1, count * names > combinationCountMax else { return }
+        throw tooMany(
+            "\(count) patterns to match with \(names) names",
+            "join regular expressions by |, or write names")
+    }
+
+    /// Refuses too many patterns of experiments.
+    func checkPatterns(_ sources: [Source]) throws(DatabaseError) {
+        let count = sources.count { if case .pattern = $0 { true } else { false } }
+        try Planner.checkPatterns(count, over: snapshot.experiments.count)
+    }
+
+    /// Refuses too many fields of DELETE: each is looked up in each experiment.
+    static func checkFields(_ count: Int, in experiments: Int) throws(DatabaseError) {
+        guard count * experiments > combinationCountMax else { return }
+        throw tooMany(
+            "\(count) fields in \(experiments) experiments",
+            "delete from fewer experiments at a time")
+    }
+
+    private static func tooMany(_ found: String, _ advice: String) -> DatabaseError {
+        DatabaseError(
             .limitExceeded,
-            "found \(plan.references.count + plan.dimensions.count) columns and tags in "
-                + "\(plan.sources.count) experiments or subqueries, expected at most "
-                + "\(Planner.bindingCountMax) combinations; name the columns in place of a "
-                + "wildcard, or fewer experiments in FROM")
+            "found \(found), expected at most \(combinationCountMax) combinations; \(advice)")
     }
 
     /// Binds the references from an index on in every source and determines their types.

@@ -103,6 +103,7 @@ struct Planner {
         let (span, isOver) = checks.interval.multipliedReportingOverflow(by: extra)
         let isExtended = span > 0 && !isOver
         var known: Set<ObjectIdentifier> = []
+        try checkPatterns(statement.sources)
         for source in statement.sources {
             if case .subquery(let inner) = source {
                 // Series functions read beyond the range, which limits only their results.
@@ -195,6 +196,9 @@ struct Planner {
         _ plan: SelectPlan, _ statement: SelectStatement, _ outer: OuterQuery?
     ) throws(DatabaseError) {
         var found: [Name: PlannedDimension] = [:]
+        let patternCount = statement.dimensions.count { $0.isPattern }
+        let tags = patternCount > 0 ? try allTags(plan) : []
+        try Planner.checkPatterns(patternCount, over: tags.count)
         for dimension in statement.dimensions {
             switch dimension {
             case .reference(let reference):
@@ -203,11 +207,11 @@ struct Planner {
                         name: reference.name, kind: reference.kind, offset: reference.offset),
                     to: &found)
             case .wildcard:
-                for name in try allTags(plan) {
+                for name in tags {
                     try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
                 }
             case .regex(let regex):
-                for name in try allTags(plan) where regex.matches(name.text) {
+                for name in tags where regex.matches(name.text) {
                     try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
                 }
             default: break
@@ -268,15 +272,16 @@ struct Planner {
     private mutating func expanded(
         _ plan: SelectPlan, _ statement: SelectStatement, _ fields: [SelectField]
     ) throws(DatabaseError) -> [SelectField] {
-        let hasWildcard = fields.contains { field in
+        let patternCount = fields.count { field in
             var found = false
             field.expression.walk { part in
                 if part.isPattern { found = true }
             }
             return found
         }
-        guard hasWildcard else { return fields }
+        guard patternCount > 0 else { return fields }
         let columns = try allColumns(plan, statement)
+        try Planner.checkPatterns(patternCount, over: columns.count)
         var result: [SelectField] = []
         for field in fields {
             switch field.expression {

@@ -153,6 +153,10 @@ extension StatementChecks {
         hasOnlySelectors = false
     }
 
+    /// The most fields and tags by which top() and bottom() distinguish points: each point has a
+    /// key of all their values.
+    private static let distinguishingCountMax = 100
+
     private mutating func checkTopBottom(_ call: Call) throws(DatabaseError) {
         let place = Expression.call(call)
         guard topBottom.isEmpty else {
@@ -184,7 +188,15 @@ extension StatementChecks {
                 "expected first argument to be a field in \(call.name)(), found "
                     + call.arguments[0].text, place)
         }
-        for argument in call.arguments[1..<(call.arguments.count - 1)] {
+        let names = call.arguments[1..<(call.arguments.count - 1)]
+        guard names.count <= StatementChecks.distinguishingCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "found \(names.count) fields and tags in \(call.name)(), expected at most "
+                    + "\(StatementChecks.distinguishingCountMax); select the others beside it",
+                offset: place.offset)
+        }
+        for argument in names {
             guard case .reference = argument else {
                 throw failure(
                     "only fields or tags are allowed in \(call.name)(), found \(argument.text)",

@@ -95,6 +95,8 @@ extension Engine {
         let isComputed = deletion.select != nil || !deletion.columns.isEmpty
         var kept: [SeriesKey: SeriesDeletion] = [:]
         var keptTimes = 0
+        // Series that lose data, too, but whose loss is computed again.
+        var others: Set<SeriesKey> = []
         var counts = DeletionReport.Experiment(name: deletion.view.schema.name)
         try deletion.forEachSeries { series, gone, loss throws(DatabaseError) in
             try checkCancelled()
@@ -102,19 +104,26 @@ extension Engine {
             counts.rows += loss.rows
             counts.values += loss.values
             for part in series.parts where !touched[part.source] {
-                touched[part.source] = try deletion.touches(part, gone)
+                touched[part.source] = try deletion.touches(part, gone, loss)
             }
+            guard isComputed else { return }
             let size = 16 + gone.rows.sizeTimes + gone.cells.sizeTimes
-            if isComputed, keptTimes + size <= Engine.keptTimesMax {
+            if keptTimes + size <= Engine.keptTimesMax {
                 keptTimes += size
                 kept[series.key] = gone
+            } else {
+                others.insert(series.key)
             }
+        }
+        func known(_ key: SeriesKey) -> SeriesDeletion? {
+            if !isComputed || others.contains(key) { return nil }
+            return kept[key] ?? SeriesDeletion(rows: .none)
         }
         for index in touched.indices where touched[index] {
             guard case .segment(let segment) = deletion.view.sources[index] else { continue }
             rewriting.segments[segment.info.number] = .some(nil)
             if deletion.coversAll(of: segment) { continue }
-            let filtered = try filter(segment, index, deletion, kept, checkCancelled)
+            let filtered = try filter(segment, index, deletion, known, checkCancelled)
             rewriting.segments[segment.info.number] = .some(filtered)
         }
         if deletion.dropsSchema { rewriting.droppedSchemas.append(deletion.view.schema.id) }
@@ -124,7 +133,7 @@ extension Engine {
     /// Writes a segment without the deleted data; nil if nothing is left.
     private func filter(
         _ segment: SegmentReader, _ index: Int, _ deletion: ExperimentDeletion,
-        _ known: [SeriesKey: SeriesDeletion],
+        _ known: (SeriesKey) -> SeriesDeletion?,
         _ checkCancelled: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader? {
         var filter = try SegmentFilter(segment, source: index, of: deletion)
@@ -132,7 +141,7 @@ extension Engine {
         let written = try writeSegment(
             deletion.view.schema, effort: segment.info.isQuicklyEncoded ? .quick : .thorough
         ) { writer throws(DatabaseError) in
-            try filter.write(to: writer, known: { known[$0] }, checkCancelled: checkCancelled)
+            try filter.write(to: writer, known: known, checkCancelled: checkCancelled)
         }
         if written.info.rowCount > 0 { return written }
         try calling("removing an empty segment") { () throws(FileError) in
@@ -229,7 +238,7 @@ extension ExperimentDeletion {
 
     /// Whether anything in a part of a series is deleted.
     fileprivate func touches(
-        _ part: Series.Part, _ gone: SeriesDeletion
+        _ part: Series.Part, _ gone: SeriesDeletion, _ loss: SeriesLoss
     ) throws(DatabaseError) -> Bool {
         guard case .segment(let segment) = view.sources[part.source] else { return false }
         func hasRow(_ selection: RowSelection) throws(DatabaseError) -> Bool {
@@ -241,7 +250,7 @@ extension ExperimentDeletion {
         }
         if !gone.rows.isEmpty, try hasRow(gone.rows) { return true }
         guard !gone.cells.isEmpty else { return false }
-        for column in columns {
+        for column in loss.fields.map(\.column) {
             guard let field = segment.field(column) else { continue }
             if try !segment.directory(field).blocks(rows: part.rows).isEmpty {
                 return try hasRow(gone.cells)

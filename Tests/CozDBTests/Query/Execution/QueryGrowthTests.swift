@@ -15,10 +15,14 @@ struct ForgetfulSink: QueryResultSink {
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
 }
 
-/// One for each run.
+/// One for each run of a statement.
 private final class Databases {
+    let statement: String
     var left: [Database]
-    init(_ databases: [Database]) { left = databases }
+
+    init(_ databases: [Database], _ statement: String) {
+        (left, self.statement) = (databases, statement)
+    }
 }
 
 @Suite(.serialized) struct QueryGrowthTests {
@@ -52,6 +56,8 @@ private final class Databases {
         case attributePerSeries
         /// As many series of a row, each with a tag of its own in its identity.
         case tagPerSeries
+        /// As many segments, each a row of a series with a field of its own.
+        case segments
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -65,6 +71,10 @@ private final class Databases {
             try batch.add(
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: Int64(time)),
                 fields: fields)
+            guard shape == .segments else { return }
+            _ = try database.write(batch)
+            try database.flush()
+            batch.removeAll()
         }
         _ = try database.write(batch)
         if shape != .columnsInMemory, shape != .sparseSeriesInMemory { try database.flush() }
@@ -103,7 +113,7 @@ private final class Databases {
                     "m", ["id_participant": "p\(row)", "a": "a\(row)"], row,
                     ["f": .float(Double(row)), "i": .integer(1)])
             }
-        case .sparseSeries, .sparseSeriesInMemory:
+        case .sparseSeries, .sparseSeriesInMemory, .segments:
             for row in 0..<count {
                 try add("m", ["id_participant": "p\(row)"], row, ["f\(row)": .float(1)])
             }
@@ -320,6 +330,9 @@ private final class Databases {
             Axis(.attributes, 500, "nested GROUP BY *") { _ in
                 "SELECT count(f) FROM (SELECT f FROM m GROUP BY *) GROUP BY *"
             },
+            Axis(.attributes, 1000, "keys of SHOW") {
+                "SHOW TAG VALUES WITH KEY IN (" + list($0, ",") { "t\($0)" } + ")"
+            },
             Axis(.tags, 250, "tags of GROUP BY") {
                 "SELECT f FROM m GROUP BY " + list($0, ",") { "t\($0)" }
             },
@@ -402,19 +415,23 @@ private final class Databases {
         [
             "DROP MEASUREMENT m", "DELETE FROM m WHERE id_participant =~ /[02468]$/",
             "DELETE FROM m WHERE time < 100", "DELETE FROM m WHERE time > 10",
-            "DELETE WHERE id_participant = 'p'",
+            "DELETE WHERE id_participant = 'p'", "DELETE (half of the fields) FROM m",
         ])
     func `a deletion costs what it looks at`(_ shape: Shape, _ statement: String) throws {
         let growth = try Growth(
             from: 250,
             // It can be run once.
             prepare: { count in
-                Databases(try (0..<5).map { _ in try QueryGrowthTests.database(shape, count) })
+                let half = QueryGrowthTests.list(count / 2, ", ") { "f\(2 * $0)" }
+                let parts = statement.split(separator: "(half of the fields)")
+                return Databases(
+                    try (0..<5).map { _ in try QueryGrowthTests.database(shape, count) },
+                    parts.joined(separator: half))
             },
             { databases in
                 let database = databases.left.removeLast()
                 if shape == .experiments, !statement.hasPrefix("DELETE WHERE") { return }
-                _ = try database.query(statement)
+                _ = try database.query(databases.statement)
             })
         #expect(
             growth.isLinear || growth.costs[2].seconds < 0.01, "\(shape) \(statement): \(growth)")

@@ -315,6 +315,45 @@ struct WideStatementTests {
         let one = try database.query("SELECT * FROM m7", options: query)
         #expect(one.series[0].rowCount == 1)
     }
+
+    @Test func `patterns times names are limited before they are matched`() throws {
+        let database = try Database.open(
+            "db", access: .readWrite, options: DatabaseOptions(), on: FaultyFileSystem())
+        var batch = WriteBatch()
+        batch.settings.identity = .allTags
+        let fields = (0..<5000).map { ("f\($0)", FieldValue.integer(1)) }
+        let tags = (0..<5000).map { ("t\($0)", "v") }
+        try batch.add(
+            experiment: "m", tags: Dictionary(uniqueKeysWithValues: tags),
+            time: Timestamp(nanoseconds: 0), fields: Dictionary(uniqueKeysWithValues: fields))
+        for number in 0..<60 {
+            try batch.add(
+                experiment: "e\(number)", tags: [:], time: Timestamp(nanoseconds: 0),
+                fields: ["x": .integer(1)])
+        }
+        _ = try database.write(batch)
+        let few = [String](repeating: "/zz/", count: 900).joined(separator: ", ")
+        let many = [String](repeating: "/z/", count: 80_000).joined(separator: ",")
+        let names = [String](repeating: "f2", count: 101).joined(separator: ",")
+        for statement in [
+            "SELECT f1, \(few) FROM m", "SELECT f1 FROM m GROUP BY \(few)",
+            "SELECT count(f1), "
+                + [String](repeating: "count(*)", count: 900)
+                .joined(separator: ", ") + " FROM m",
+            "SELECT x FROM \(many)", "SHOW FIELD KEYS FROM \(many)",
+            "DELETE FROM \(many) WHERE time = 0",
+            "DELETE \([String](repeating: "x", count: 80_000).joined(separator: ",")) FROM /./",
+            "SELECT top(f1, \(names), 1) FROM m",
+        ] {
+            let error = #expect(throws: DatabaseError.self, "\(statement.prefix(40))") {
+                try database.query(statement)
+            }
+            #expect(error?.kind == .limitExceeded, "\(statement.prefix(40))")
+        }
+        let answer = try database.query("SELECT /^f1$/, /^f2$/, /zz/ FROM m GROUP BY /^t1$/, /zz/")
+        #expect(answer.series.first?.columns.count == 3)
+        try database.close()
+    }
 }
 
 struct SubqueryMemoryTests {

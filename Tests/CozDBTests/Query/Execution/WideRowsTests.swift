@@ -129,6 +129,16 @@ private struct CellCounter: QueryResultSink {
         return rows
     }
 
+    /// Deletes one field of so many, in most of the series that have few fields.
+    private func deleteFields(_ database: Database, _ stored: inout Rows, every step: Int) throws {
+        let names = stride(from: 1, to: 1100, by: step).map { "f\($0)" }
+        _ = try database.query("DELETE \(names.joined(separator: ", ")) FROM m")
+        let deleted = Set(names)
+        stored = stored.mapValues { rows in
+            rows.mapValues { $0.filter { !deleted.contains($0.key) } }.filter { !$0.value.isEmpty }
+        }.filter { !$0.value.isEmpty }
+    }
+
     private func expectAnswers(_ database: Database, _ stored: Rows, seed: UInt64) throws {
         let all = try result(database, "SELECT * FROM m")
         #expect(try rows(all) == stored, "seed \(seed)")
@@ -190,8 +200,12 @@ private struct CellCounter: QueryResultSink {
             try write(database, &stored, times: times, &random)
         }
         try expectAnswers(database, stored, seed: seed)
+        try deleteFields(database, &stored, every: 7)
+        try expectAnswers(database, stored, seed: seed)
         try database.flush()
         try database.compact()
+        try expectAnswers(database, stored, seed: seed)
+        try deleteFields(database, &stored, every: 5)
         try expectAnswers(database, stored, seed: seed)
 
         let view = try #require(try database.takeSnapshot().experiment("m"))
