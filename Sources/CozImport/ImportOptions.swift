@@ -77,6 +77,7 @@ public struct ImportOptions: Sendable {
         guard (1...10_000_000).contains(batchRows) else {
             throw DatabaseError(.usage, "batchRows is \(batchRows); expected 1 to 10000000")
         }
+        try settings.identity?.check()
         guard table.skippedLines >= 0 else {
             throw DatabaseError(
                 .usage, "table.skippedLines is \(table.skippedLines); expected 0 or more",

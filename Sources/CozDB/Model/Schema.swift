@@ -18,6 +18,33 @@ public enum Identity: Hashable, Sendable {
     /// The default identity of a new experiment.
     public static let standard = Identity.participant(tag: "id_participant")
 
+    /// Refuses an identity that no experiment can have.
+    package func check() throws(DatabaseError) {
+        var names: [String] = []
+        switch self {
+        case .allTags: return
+        case .participant(let tag): names = [tag]
+        case .tags(let tags): names = tags
+        }
+        guard !names.isEmpty else {
+            throw DatabaseError(
+                .usage, "found an identity without tags; name at least one, or use .allTags")
+        }
+        guard names.count <= Identity.tagCountMax else {
+            throw DatabaseError(
+                .usage,
+                "found an identity of \(names.count) tags, expected at most "
+                    + "\(Identity.tagCountMax); name fewer, or use .allTags")
+        }
+        let sizes = 1...DatabaseOptions.nameSizeBytesMax
+        for name in names where !sizes.contains(name.utf8.count) {
+            throw DatabaseError(
+                .usage,
+                "identity tag of \(name.utf8.count) bytes; expected \(sizes.lowerBound) to "
+                    + "\(sizes.upperBound)")
+        }
+    }
+
     /// Names are compared byte by byte. The order of a list does not matter.
     public static func == (left: Identity, right: Identity) -> Bool {
         switch (left, right) {

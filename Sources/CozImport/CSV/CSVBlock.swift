@@ -75,6 +75,13 @@ package struct CSVBlock {
             && row.text.allSatisfy { bytes[$0] == space || bytes[$0] == tab }
     }
 
+    /// Whether a row has as many cells as the header. Empty cells at its end are ignored.
+    func fits(_ row: CSVRow, columnCount: Int) -> Bool {
+        row.cells.count == columnCount
+            || row.cells.count > columnCount
+                && cells[row.cells].dropFirst(columnCount).allSatisfy(\.isEmpty)
+    }
+
     /// Whether an unquoted cell contains a carriage return that no newline follows. In a header
     /// this indicates CR line endings (Mac OS 9 and earlier), which make the whole file look like
     /// one line.

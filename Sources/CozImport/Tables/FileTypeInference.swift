@@ -65,9 +65,12 @@ struct FileTypeInference {
         evidence.append(Array(repeating: ColumnTypeInference(), count: columns))
     }
 
+    /// Adds the cells of a row. One that does not fit the header is refused and does not count.
     mutating func add(_ row: CSVRow, of block: CSVBlock, _ layout: TableLayout, nulls: [[UInt8]]) {
-        guard let table = evidence.indices.last else { return }
-        for index in 0..<Swift.min(row.cells.count, layout.columns.count) {
+        guard let table = evidence.indices.last,
+            block.fits(row, columnCount: layout.columns.count)
+        else { return }
+        for index in layout.columns.indices {
             let column = layout.columns[index]
             guard column.type == nil, column.role == .field || column.role == .fieldValue else {
                 continue

@@ -218,14 +218,10 @@ struct TableRows {
     /// Returns a refusal if the row has the wrong number of cells or invalid UTF-8.
     private func checkCells(_ row: CSVRow, of block: CSVBlock) -> Outcome? {
         let expected = layout.columns.count
-        if row.cells.count != expected {
-            let surplus = block.cells[row.cells].dropFirst(expected)
-            // Empty cells at the end of a row are ignored.
-            if row.cells.count < expected || !surplus.allSatisfy(\.isEmpty) {
-                return .refused(
-                    "\(row.cells.count) cells, expected \(expected) as in the header in line "
-                        + "\(layout.line)", cell: nil)
-            }
+        guard block.fits(row, columnCount: expected) else {
+            return .refused(
+                "\(row.cells.count) cells, expected \(expected) as in the header in line "
+                    + "\(layout.line)", cell: nil)
         }
         if let place = block.bytes.firstInvalidUTF8(in: row.text) {
             let cell = row.cells.first { block.cells[$0].range.upperBound >= place }

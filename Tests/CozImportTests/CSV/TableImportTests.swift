@@ -82,6 +82,20 @@ extension ParsedPoint {
             ])
     }
 
+    @Test func `a row that does not fit the header does not decide types`() throws {
+        let found = try read(
+            """
+            time,a,b
+            1970-01-01T00:00:00.000000001Z,1,2
+            1970-01-01T00:00:00.000000002Z,text
+            1970-01-01T00:00:00.000000003Z,text,4,5
+            1970-01-01T00:00:00.000000004Z,3,,
+
+            """)
+        #expect(found.lines == ["dev a=1,b=2 1", "dev a=3 4"])
+        #expect(found.refusals.count == 2)
+    }
+
     @Test func `nothing is null, quotes are the empty string, and of numbers NaN is null`() throws {
         let found = try read("time,a,b,c\n1,,\"\",NaN\n2,x,,4\n3,,,\n4,y,,\"\"\n")
         #expect(found.lines == ["dev b=\"\" 1", "dev a=\"x\",c=4 2", "dev a=\"y\" 4"])
@@ -174,6 +188,17 @@ extension ParsedPoint {
                     + "expected the end of the cell (double a quote inside a cell)",
                 "8:1 column 1: the time is empty, expected a time",
             ])
+    }
+
+    @Test func `an identity that no experiment can have is refused before rows are read`() throws {
+        for (names, reason) in [
+            ((0...100).map { "t\($0)" }, "found an identity of 101 tags"),
+            ([], "found an identity without tags"), ([""], "identity tag of 0 bytes"),
+        ] {
+            #expect(
+                failure("time,f\n1,2\n") { $0.settings.identity = .tags(names) }
+                    .hasPrefix(reason))
+        }
     }
 
     @Test func `headers that cannot be understood say what to do`() {

@@ -51,26 +51,6 @@ extension CommitEncoder {
         }
     }
 
-    func check(_ identity: Identity) throws(DatabaseError) {
-        switch identity {
-        case .allTags: return
-        case .participant(let tag): try checkText(tag, "identity tag", isRequired: true)
-        case .tags(let names):
-            guard !names.isEmpty else {
-                throw DatabaseError(
-                    .usage,
-                    "found an identity without tags; name at least one, or use .allTags")
-            }
-            guard names.count <= Identity.tagCountMax else {
-                throw DatabaseError(
-                    .usage,
-                    "found an identity of \(names.count) tags, expected at most "
-                        + "\(Identity.tagCountMax); name fewer, or use .allTags")
-            }
-            for name in names { try checkText(name, "identity tag", isRequired: true) }
-        }
-    }
-
     func check(_ preset: SchemaPreset) throws(DatabaseError) {
         let names = Set(preset.fields.map { Name($0.name) })
         guard names.count == preset.fields.count else {

@@ -10,7 +10,7 @@ struct RefusedPoint {
     private var fields = ""
     private(set) var fieldCount = 0
     /// The last key whose names were checked.
-    private var checked: (experiment: String, key: SeriesKey, isLine: Bool)?
+    private var checked: (experiment: Name, key: SeriesKey, isLine: Bool)?
 
     /// Longest series key in bytes that is repeated with each refused value.
     static let repeatedKeySizeBytesMax = 1 << 10
@@ -23,8 +23,9 @@ struct RefusedPoint {
         else { return false }
         if let first {
             guard case .value(let ownExperiment, let ownKey, let ownTime, _, _, _) = first.subject,
-                (time, first.line, first.source) == (ownTime, refusal.line, refusal.source),
-                experiment == ownExperiment, key == ownKey
+                time == ownTime, first.line == refusal.line,
+                Name(first.source) == Name(refusal.source),
+                Name(experiment) == Name(ownExperiment), key == ownKey
             else { return false }
         }
         guard isLine(experiment, key), LineText.canRepresent(field) else { return false }
@@ -40,11 +41,11 @@ struct RefusedPoint {
 
     /// Whether a line can have these names.
     private mutating func isLine(_ experiment: String, _ key: SeriesKey) -> Bool {
-        if let checked, checked.key == key, checked.experiment == experiment {
+        if let checked, checked.key == key, checked.experiment == Name(experiment) {
             return checked.isLine
         }
         let isLine = LineText.canRepresent(experiment: experiment, key.tags)
-        checked = (experiment, key, isLine)
+        checked = (Name(experiment), key, isLine)
         return isLine
     }
 
@@ -78,10 +79,10 @@ extension CommitEncoder {
             return refuseLine(refusal, keeping: kept)
         }
         if refusal.keepsAttributes { return refuseValue(refusal) }
-        if refusedKey?.received != received || refusedKey?.experiment != experiment {
+        if refusedKey?.received != received || refusedKey?.experiment != Name(experiment) {
             let identity =
                 schemas.named(experiment)?.identity ?? batch.settings.identity ?? .standard
-            refusedKey = (experiment, received, owned(received, identity, batch))
+            refusedKey = (Name(experiment), received, owned(received, identity, batch))
         }
         var refusal = refusal
         refusal.subject = .value(
@@ -149,7 +150,7 @@ extension CommitEncoder {
             case .value(let experiment, let key, let time, let field, let value, let locked) =
                 refusal.subject
         else { return false }
-        if searchedKey?.tagSet != tagSet || searchedKey?.source != source {
+        if searchedKey?.tagSet != tagSet || searchedKey?.source != Name(source) {
             var rest = refusal
             rest.reason = ""
             rest.subject = .value(
@@ -157,7 +158,7 @@ extension CommitEncoder {
                 locked: locked)
             let tags = participantTags(of: batch)
             searchedKey = (
-                tagSet, source, key.tags.contains { tags.contains(Name($0.name)) },
+                tagSet, Name(source), key.tags.contains { tags.contains(Name($0.name)) },
                 isOfForgotten(rest, batch)
             )
         } else if searchedKey?.isForgotten == true {

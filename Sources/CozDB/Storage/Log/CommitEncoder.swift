@@ -16,11 +16,11 @@ struct CommitEncoder {
     /// The series of the last refused value: building a key for each value would be quadratic.
     var refusedTagSet: (number: Int, isStored: Bool, experiment: String, key: SeriesKey)?
     /// The same for values that the importer refused.
-    var refusedKey: (experiment: String, received: SeriesKey, key: SeriesKey)?
+    var refusedKey: (experiment: Name, received: SeriesKey, key: SeriesKey)?
 
     /// The last key in which forgotten participants were looked for, and whether it names the owner
     /// of its row.
-    var searchedKey: (tagSet: Int, source: String, hasOwner: Bool, isForgotten: Bool)?
+    var searchedKey: (tagSet: Int, source: Name, hasOwner: Bool, isForgotten: Bool)?
     /// What is refused of these participants is not kept.
     var forgotten: ForgottenNames
 
@@ -133,7 +133,7 @@ struct CommitEncoder {
     // MARK: Settings and schemas
 
     private func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
-        if let identity = batch.settings.identity { try check(identity) }
+        try batch.settings.identity?.check()
         for index in 0..<batch.experiments.count {
             if let schema = schemas.named(batch.experiments.text(index)) {
                 try schema.check(batch.settings)

@@ -56,6 +56,67 @@ struct RefusedPointTests {
         #expect(sizeBytes < 1000 * count)
     }
 
+    // MARK: Names that differ in normalization
+
+    private let names = ["Caf\u{e9}", "Cafe\u{301}"]
+
+    @Test func `refused values of experiments with similar names have their own identity`() throws {
+        let database = try Database.open(folder.path)
+        for (name, identity) in zip(names, [Identity.standard, .allTags]) {
+            var batch = WriteBatch()
+            batch.settings.identity = identity
+            try batch.add(
+                experiment: name, tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: 1), fields: ["f": .float(1)])
+            _ = try database.write(batch)
+        }
+        var batch = WriteBatch()
+        for name in names {
+            batch.refuse(
+                Refusal(
+                    subject: .value(
+                        experiment: name,
+                        key: SeriesKey(tags: [("id_participant", "p"), ("site", "a")]),
+                        time: Timestamp(nanoseconds: 2), field: "f", value: .string("x"),
+                        locked: .float), reason: "text", source: "s", line: 1))
+        }
+        _ = try database.write(batch)
+        var tags: [[String]] = []
+        try database.rejects { entry in
+            if case .value(_, let key, _, _, _, _) = entry.refusal.subject {
+                tags.append(key.tags.map(\.name))
+            }
+            return true
+        }
+        #expect(tags == [["id_participant"], ["id_participant", "site"]])
+    }
+
+    @Test func `refused values of experiments with similar names are lines of their own`() throws {
+        let database = try Database.open(folder.path)
+        for value in [FieldValue.float(1), .string("x")] {
+            var batch = WriteBatch()
+            for name in names {
+                try batch.add(
+                    experiment: name,
+                    tags: ["id_participant": String(repeating: "p", count: 2000)],
+                    time: Timestamp(nanoseconds: 1), fields: ["f": value, "g": value])
+            }
+            _ = try database.write(batch)
+        }
+        var lines: [String] = []
+        try database.rejects { entry in
+            if case .line(let bytes) = entry.refusal.subject {
+                lines.append(String(decoding: bytes, as: UTF8.self))
+            }
+            return true
+        }
+        #expect(lines.count == 2)
+        for (line, name) in zip(lines, names) {
+            #expect(line.utf8.starts(with: name.utf8))
+            #expect(line.hasSuffix("f=\"x\",g=\"x\" 1"))
+        }
+    }
+
     // MARK: Attributes
 
     private func write(
