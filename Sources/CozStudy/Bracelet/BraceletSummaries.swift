@@ -97,7 +97,7 @@ public struct BraceletSummaries: Sendable {
     }
 
     /// Returns the sleep sessions that end on the requested days. Sessions longer than 36 hours are
-    /// cut into several.
+    /// cut at each noon.
     ///
     /// - Throws: `limitExceeded` for more than 50 million slots, which take some 3 GB.
     public func sleep() throws(DatabaseError) -> [ParticipantSummaries<SleepSummary>] {
@@ -106,11 +106,18 @@ public struct BraceletSummaries: Sendable {
         if request.qualityMin != nil { throw SummaryKind.sleep.noQualityError }
         let gap = Int64(request.sleepGapSeconds) * 1_000_000_000
         let slotLength = Int64(request.slotSeconds(of: .sleep)) * 1_000_000_000
+        let zone = request.zone
+        func day(_ time: Int64) -> Range<Int64> {
+            let half: Int64 = 12 * 3_600 * 1_000_000_000
+            let date = zone.date(at: Timestamp(nanoseconds: time - half))
+            let next = zone.start(of: date.advanced(by: 1)).nanoseconds
+            return (zone.start(of: date).nanoseconds + half)..<(next + half)
+        }
         var slotCount: Int64 = 0
         var all: [ParticipantSummaries<SleepSummary>] = []
         for one in try SleepSource(fields, reader).spans() {
             var summaries: [SleepSummary] = []
-            for session in SleepTimeline(one.spans).sessions(gap: gap) {
+            for session in SleepTimeline(one.spans).sessions(gap: gap, day: day) {
                 guard let date = reader.date(of: session.sleepEnd) else { continue }
                 slotCount += (session.end - session.start) / slotLength + 1
                 guard slotCount <= BraceletSummaries.sleepSlotCountMax else {

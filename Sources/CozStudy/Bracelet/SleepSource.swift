@@ -6,10 +6,7 @@ internal import CozDB
 /// Reads the sleep spans around the requested days.
 struct SleepSource {
     private static let second: Int64 = 1_000_000_000
-    /// A session that ends on a requested day begins at most this long before the day.
-    private static let before = SleepTimeline.sessionLengthMax
-    /// Read past the last day to detect sessions that continue after it.
-    private static let after: Int64 = 24 * 3_600 * second
+    private static let day: Int64 = 24 * 3_600 * second
     /// The maximum length of a stage. Longer ones are invalid and ignored.
     private static let minutesMax = 1_440.0
 
@@ -29,11 +26,16 @@ struct SleepSource {
     func spans() throws(DatabaseError) -> [(participant: String, spans: [SleepSpan])] {
         // Keep away from the ends of the time range, so that adding minutes or offsets cannot
         // overflow.
-        let margin = 4 * SleepSource.after
+        let margin = 10 * SleepSource.day
         let lower = max(reader.dayStarts[0], Timestamp.min.nanoseconds + margin)
         let upper = min(
             reader.dayStarts[reader.request.dayCount], Timestamp.max.nanoseconds - margin)
-        let range = TimeRange(lower: lower - SleepSource.before, upper: upper + SleepSource.after)
+        // Far enough to see all of a session that ends on a requested day, and whether it is longer
+        // than a session may be. A stage that began earlier hides a day, and then an interruption.
+        let around =
+            2 * SleepSource.day + Int64(reader.request.sleepGapSeconds) * SleepSource.second
+        let range = TimeRange(
+            lower: lower - SleepTimeline.sessionLengthMax - around, upper: upper + around)
         if let names = fields[.sleepType]?.groups.first { return try slots(names, range) }
         return try rows(range)
     }

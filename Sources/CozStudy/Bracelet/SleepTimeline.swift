@@ -61,7 +61,7 @@ struct SleepSession {
 
 /// The segments of one participant, and their sessions.
 struct SleepTimeline {
-    /// The longest session, and the longest segment, in nanoseconds.
+    /// The longest session in nanoseconds.
     static let sessionLengthMax: Int64 = 36 * 3_600 * 1_000_000_000
 
     /// Disjoint segments in time order, without `inBed`.
@@ -100,9 +100,7 @@ struct SleepTimeline {
     }
 
     private mutating func append(_ segment: SleepSpan) {
-        if let last = segments.last, last.end == segment.start, last.stage == segment.stage,
-            segment.end - last.start <= SleepTimeline.sessionLengthMax
-        {
+        if let last = segments.last, last.end == segment.start, last.stage == segment.stage {
             segments[segments.count - 1].end = segment.end
         } else {
             segments.append(segment)
@@ -110,27 +108,73 @@ struct SleepTimeline {
     }
 
     /// Returns the sleep sessions. A session is sleep with interruptions of at most `gap`
-    /// nanoseconds, or longer ones spent in bed. Longer than `sessionLengthMax`, it is cut.
+    /// nanoseconds, or longer ones spent in bed. Longer than `sessionLengthMax`, it is cut at each
+    /// noon: the parts are then the same wherever the spans begin.
     ///
     /// It also includes adjacent time awake of at most `gap` (a longer time means that the
     /// participant got up) and time in bed that overlaps the sleep.
-    func sessions(gap: Int64) -> [SleepSession] {
+    ///
+    /// - Parameter day: the time from noon to noon around a time.
+    func sessions(
+        gap: Int64, day: (Int64) -> Range<Int64> = SleepTimeline.dayOfUTC
+    ) -> [SleepSession] {
         var sessions: [SleepSession] = []
         let sleeps = segments.indices.filter { segments[$0].stage.isSleep }
         var first = 0
         while first < sleeps.count {
             var last = first
             while last + 1 < sleeps.count,
-                segments[sleeps[last + 1]].end - segments[sleeps[first]].start
-                    <= SleepTimeline.sessionLengthMax,
                 isSameSession(segments[sleeps[last]].end, segments[sleeps[last + 1]].start, gap)
             {
                 last += 1
             }
-            sessions.append(session(sleeps[first], sleeps[last], gap))
+            let (start, end) = (segments[sleeps[first]].start, segments[sleeps[last]].end)
+            if end - start <= SleepTimeline.sessionLengthMax {
+                sessions.append(session(sleeps[first], sleeps[last], gap))
+            } else {
+                let lower = first == 0 ? 0 : sleeps[first - 1] + 1
+                let upper = last + 1 < sleeps.count ? sleeps[last + 1] : segments.count
+                var time = start
+                while time < end {
+                    let day = day(time)
+                    if let part = part(segments[lower..<upper], in: day, gap) {
+                        sessions.append(part)
+                    }
+                    time = day.upperBound
+                }
+            }
             first = last + 1
         }
         return sessions
+    }
+
+    /// The day from noon to noon in UTC.
+    static func dayOfUTC(_ time: Int64) -> Range<Int64> {
+        let length: Int64 = 86_400 * 1_000_000_000
+        let offset = (time - length / 2) % length
+        let start = time - (offset < 0 ? offset + length : offset)
+        return start..<(start + length)
+    }
+
+    /// The part of a session that is in a day; nil if it has no sleep there.
+    private func part(
+        _ own: ArraySlice<SleepSpan>, in day: Range<Int64>, _ gap: Int64
+    ) -> SleepSession? {
+        let start = own.partitioningIndex { $0.end > day.lowerBound }
+        let end = own.partitioningIndex { $0.start >= day.upperBound }
+        var timeline = self
+        timeline.segments = own[start..<max(start, end)].map { segment in
+            SleepSpan(
+                start: max(segment.start, day.lowerBound), end: min(segment.end, day.upperBound),
+                stage: segment.stage)
+        }
+        guard let first = timeline.segments.firstIndex(where: \.stage.isSleep),
+            let last = timeline.segments.lastIndex(where: \.stage.isSleep)
+        else { return nil }
+        var session = timeline.session(first, last, gap)
+        session.start = max(session.start, day.lowerBound)
+        session.end = min(session.end, day.upperBound)
+        return session
     }
 
     private func isSameSession(_ end: Int64, _ start: Int64, _ gap: Int64) -> Bool {

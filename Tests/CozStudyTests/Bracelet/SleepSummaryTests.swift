@@ -224,4 +224,39 @@ struct SleepSummaryTests {
         }
         #expect(single == all)
     }
+
+    /// The sessions of ten days, asked for together and day by day.
+    private func sessions(
+        _ study: BraceletStudy, _ zone: String,
+        _ change: (inout SummaryRequest) throws -> Void = { _ in }
+    ) throws -> (all: [SleepSummary], single: [SleepSummary]) {
+        let all = try study.summaries("2022-02-01", days: 10, zone: zone, change).sleep()[0]
+        let single = try (0..<10).flatMap { day in
+            let date = try #require(LocalDate("2022-02-01")).advanced(by: day)
+            return try study.summaries(date.description, zone: zone, change).sleep()[0].summaries
+        }
+        return (all.summaries, single)
+    }
+
+    @Test(arguments: ["UTC", "Asia/Singapore", "America/St_Johns"])
+    func `sleep without end is cut in the same way whatever days are asked for`(
+        zone: String
+    ) throws {
+        var nights = try BraceletStudy()
+        for day in 1...9 { try cozie("2022-02-0\(day)T22:00:00Z", [("core", 480)], to: &nights) }
+        try nights.write()
+        let joined = try sessions(nights, zone) { $0.sleepGapSeconds = 17 * 3_600 }
+        #expect(joined.all == joined.single)
+        #expect(joined.all.reduce(0) { $0 + $1.totalSleepDuration } == 9 * 480 * 60)
+
+        var slots = try BraceletStudy()
+        let start = Timestamp.nanoseconds("2022-02-01T05:00:00Z")
+        for slot in 0..<300 {
+            try slots.add(start + Int64(slot) * 30 * minute, ["sleepType": .integer(2)])
+        }
+        try slots.write()
+        let endless = try sessions(slots, zone) { $0.slotSeconds = 1_800 }
+        #expect(endless.all == endless.single)
+        #expect(endless.all.reduce(0) { $0 + $1.totalSleepDuration } == 150 * 3_600)
+    }
 }
