@@ -214,11 +214,13 @@ package struct JSONInput: ~Copyable {
         while true {
             let start = scanner.index
             let found = search.next(in: buffer.bytes, start..<buffer.count, after: error)
-            let isBrace = search.place == .brace
-            let end = isBrace ? buffer.count : found ?? buffer.count
             let room = Swift.max(0, sizeBytesMax - passed.count)
+            if search.place == .brace {
+                return (passed + (try rest(of: file, from: start, sizeBytesMax: room)), false)
+            }
+            let end = found ?? buffer.count
             passed += buffer.bytes.copy(start..<Swift.max(start, Swift.min(end, start + room)))
-            if isBrace || found == nil && scanner.isLast { return (passed, false) }
+            if found == nil && scanner.isLast { return (passed, false) }
             if let found {
                 scanner.restart(at: found, in: nesting, isValue: search.place == .row)
                 return (passed, true)
@@ -226,6 +228,31 @@ package struct JSONInput: ~Copyable {
             scanner.index = buffer.count
             error -= buffer.count
             try refill(from: file)
+        }
+    }
+
+    /// Ends the input and returns its first bytes from an index on, at most `sizeBytesMax`. A file
+    /// that is damaged further on ends there.
+    ///
+    /// - Throws: as `InputFile.read`.
+    package mutating func rest(
+        of file: InputFile?, from index: Int, sizeBytesMax: Int
+    ) throws(DatabaseError) -> [UInt8] {
+        var rest: [UInt8] = []
+        scanner.index = Swift.min(index, buffer.count)
+        kept = nil
+        while true {
+            let start = scanner.index
+            let end = Swift.min(buffer.count, start + sizeBytesMax - rest.count)
+            rest += buffer.bytes.copy(start..<end)
+            scanner.index = buffer.count
+            if scanner.isLast || rest.count == sizeBytesMax { return rest }
+            do throws(DatabaseError) {
+                try refill(from: file)
+            } catch {
+                guard error.kind == .damaged else { throw error }
+                return rest
+            }
         }
     }
 

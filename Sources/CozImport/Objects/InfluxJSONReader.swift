@@ -342,8 +342,8 @@ private struct InfluxJSONDecoder: ~Copyable {
                 from: file, at: index, in: rowsNesting, sizeBytesMax: Refusal.lineSizeBytesMax)
             (kept, hasFailed) = (passed, !isFound)
         } else {
-            let start = Swift.min(index, text.count)
-            kept = text.copy(start..<Swift.min(text.count, start + Refusal.lineSizeBytesMax))
+            kept = try input.rest(
+                of: file, from: index, sizeBytesMax: Refusal.lineSizeBytesMax)
             hasFailed = true
         }
         if hasFailed { reason += "; the rest of the file was not read" }

@@ -240,6 +240,29 @@ internal import Testing
         #expect(cut.refusals[0].contains("the rest of the file was not read"))
     }
 
+    @Test func `of a rest of a file that is refused the journal has what it can hold`() throws {
+        let rows = (0..<60_000).map { #"[\#($0),"text of row \#($0)"]"# }.joined(separator: ",")
+        let start = #"{"results":[{"series":[{"name":"m""#
+        let columns = #""columns":["time","s"],"values":["#
+        for (text, index) in [
+            (start + #" "# + columns + rows + "]}]}]}", start.utf8.count + 1),
+            (
+                start + "," + columns + "[1,nul{]," + rows + "]}]}]}",
+                start.utf8.count + 1 + columns.utf8.count
+            ),
+        ] {
+            let bytes = Array(text.utf8)
+            let found = try importedRows(files.write("a.json", text), .influxJSON) { _ in }
+            try #require(found.refusals.count == 1)
+            guard case .line(let line) = found.refusals[0].subject else {
+                Issue.record("found \(found.refusals[0])")
+                continue
+            }
+            #expect(line.count == Refusal.lineSizeBytesMax)
+            #expect(line.elementsEqual(bytes[index...].prefix(line.count)))
+        }
+    }
+
     private static func answer(_ rows: [String]) -> String {
         #"{"results":[{"series":[{"name":"m","columns":["time","v","s"],"values":["#
             + rows.joined(separator: ",") + #"]},{"name":"n","columns":["time","v"],"#
