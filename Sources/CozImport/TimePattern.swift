@@ -37,15 +37,16 @@ public struct TimePattern: Sendable {
     public init(strptime pattern: String) throws(DatabaseError) {
         var pieces: [Piece] = []
         var isDirective = false
+        func unknown(_ name: String) -> DatabaseError {
+            DatabaseError(
+                .usage,
+                "time format \"\(pattern)\": found the unknown directive %\(name), expected one of "
+                    + "%Y %y %m %d %e %j %H %I %M %S %f %p %b %B %h %a %A %z %Z %s %T %R %F %D %%")
+        }
         for byte in pattern.utf8 {
             if isDirective {
                 guard let found = TimePattern.directives[byte] else {
-                    let name = String(decoding: [byte], as: UTF8.self)
-                    throw DatabaseError(
-                        .usage,
-                        "time format \"\(pattern)\": found the unknown directive %\(name), "
-                            + "expected one of %Y %y %m %d %e %j %H %I %M %S %f %p %b %B %h %a %A "
-                            + "%z %Z %s %T %R %F %D %%")
+                    throw unknown(String(decoding: [byte], as: UTF8.self))
                 }
                 pieces += found
                 isDirective = false
@@ -55,6 +56,7 @@ public struct TimePattern: Sendable {
                 pieces.append(byte == space || byte == tab ? .blanks : .literal(byte))
             }
         }
+        if isDirective { throw unknown("") }
         let hasDay = pieces.contains(.dayOfYear) || pieces.contains(.day)
         let hasYear = pieces.contains(.year) || pieces.contains(.shortYear)
         guard pieces.contains(.epochSeconds) || hasDay && hasYear else {

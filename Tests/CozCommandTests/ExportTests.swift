@@ -121,6 +121,7 @@ struct ExportTests {
             (["--format", "lp", "--tz", "UTC"], 64, "cozie-csv"),
             (["--format", "csv", "--days", "-1"], 64, "--days"),
             (["--format", "csv", "--output", "/nowhere/x.csv"], 5, "/nowhere/x.csv"),
+            (["--format", "csv", "--output", ""], 64, "found an empty path"),
         ] {
             let run = try Command.cozdb(["export", "--db", path] + options)
             #expect(run.status == status && run.errors.contains(word), "\(options) \(run.errors)")

@@ -213,6 +213,7 @@ struct TableImportCommandTests {
             (["--column-types", "a=int"], "float, integer, boolean or string"),
             (["--time-format", "epoch"], "expected auto, rfc3339"),
             (["--time-format", "%Q"], "unknown directive %Q"),
+            (["--time-format", "%Y-%m-%d%"], "unknown directive %, expected"),
             (["--time-format", "%H:%M"], "no year and day"),
             (["--time-zone", "Nowhere"], "Nowhere"), (["--skip-lines", "-1"], "skip-lines"),
             (["--format", "influx-csv", "--experiment", "x"], "see --experiment, --format\n"),

@@ -92,6 +92,9 @@ struct ExportCommand: ParsableCommand {
     var output: String?
 
     func validate() throws {
+        if output?.isEmpty == true {
+            throw ValidationError("--output: found an empty path, expected a file")
+        }
         try cells.check(isCSV: format == .csv || format == .cozieCSV)
         if let days, !(0...106_751).contains(days) {
             throw ValidationError("--days: found \(days), expected 0 to 106751")

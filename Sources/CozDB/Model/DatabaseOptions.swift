@@ -30,7 +30,7 @@ public struct DatabaseOptions: Sendable {
     public var fileAccess: FileAccess = .ownerOnly
 
     /// Size in bytes at which a memtable is flushed to a segment. A second memtable of this size
-    /// may exist during the flush. 1 MiB to 1 GiB.
+    /// may exist during the flush. 1 byte to 1 GiB; less than 1 MiB makes many small segments.
     public var memtableSizeBytesMax = 24 << 20
 
     /// Number of adjacent segments of similar size that triggers a background merge. 2 to 64.

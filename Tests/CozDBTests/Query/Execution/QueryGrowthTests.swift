@@ -56,8 +56,6 @@ private final class Databases {
         case attributePerSeries
         /// As many series of a row, each with a tag of its own in its identity.
         case tagPerSeries
-        /// As many segments, each a row of a series with a field of its own.
-        case segments
     }
 
     static func database(_ shape: Shape, _ count: Int) throws -> Database {
@@ -71,10 +69,6 @@ private final class Databases {
             try batch.add(
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: Int64(time)),
                 fields: fields)
-            guard shape == .segments else { return }
-            _ = try database.write(batch)
-            try database.flush()
-            batch.removeAll()
         }
         _ = try database.write(batch)
         if shape != .columnsInMemory, shape != .sparseSeriesInMemory { try database.flush() }
@@ -113,7 +107,7 @@ private final class Databases {
                     "m", ["id_participant": "p\(row)", "a": "a\(row)"], row,
                     ["f": .float(Double(row)), "i": .integer(1)])
             }
-        case .sparseSeries, .sparseSeriesInMemory, .segments:
+        case .sparseSeries, .sparseSeriesInMemory:
             for row in 0..<count {
                 try add("m", ["id_participant": "p\(row)"], row, ["f\(row)": .float(1)])
             }
