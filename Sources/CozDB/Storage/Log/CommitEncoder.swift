@@ -27,6 +27,8 @@ struct CommitEncoder {
     let options: DatabaseOptions
     private let hasStrict: Bool
     private var experiments: [Int?]
+    /// Of new experiments, before their first point is stored.
+    private var newDeclarations: [Int: FieldDeclarations?] = [:]
     /// The experiment of each tag set, as numbered in the batch.
     private var tagSetExperiments: [Int]
     private var tagSets: [TagSetPlan?]
@@ -173,12 +175,7 @@ struct CommitEncoder {
             return schema.id
         }
         let settings = batch.settings
-        // Cannot fail: `checkSettings` has checked it.
-        let preset =
-            settings.preset == nil
-            ? (batch.suggestedPresets[index] ?? batch.suggestedPreset)
-                .flatMap { schemas.preset($0.name) ?? $0 }
-            : (try? preset(settings.preset ?? SchemaPreset.none)).flatMap(\.self)
+        let preset = preset(ofNew: index, in: batch)
         if let preset, schemas.preset(preset.name) == nil { add(.preset(preset)) }
         let schema = ExperimentSchema(
             id: schemas.nextID, name: name, identity: settings.identity ?? .standard,
@@ -186,6 +183,16 @@ struct CommitEncoder {
         add(.experiment(schema))
         experiments[index] = schema.id
         return schema.id
+    }
+
+    /// The preset of an experiment that is new; nil if it has none.
+    private func preset(ofNew index: Int, in batch: borrowing WriteBatch) -> SchemaPreset? {
+        guard let name = batch.settings.preset else {
+            return (batch.suggestedPresets[index] ?? batch.suggestedPreset)
+                .flatMap { schemas.preset($0.name) ?? $0 }
+        }
+        // Cannot fail: `checkSettings` has checked it.
+        return (try? preset(name)).flatMap(\.self)
     }
 
     /// Adds the new declarations of the batch, those of importers only for experiments that get a
@@ -475,22 +482,24 @@ struct CommitEncoder {
     // MARK: Refusals
 
     /// InfluxDB's reason for refusing a whole point under `strict`; nil if all types agree.
-    private func strictConflict(
+    private mutating func strictConflict(
         _ row: BatchRow, _ cells: Range<Int>, of batch: borrowing WriteBatch
     ) -> String? {
         let rule = batch.settings.typeRule
         // Skips the work below unless an experiment is strict.
         guard rule == .strict || hasStrict else { return nil }
-        let name = batch.experiments.text(batch.experiment(ofTagSet: Int(row.tagSet)))
+        let experiment = batch.experiment(ofTagSet: Int(row.tagSet))
+        let name = batch.experiments.text(experiment)
         let schema = schemas.named(name)
         guard (schema?.typeRule ?? rule) == .strict else { return nil }
+        let preset = schema == nil ? declarations(ofNew: experiment, in: batch) : nil
         var seen: [Name: FieldType] = [:]
         for index in cells {
             let received = batch.receivedColumn(Int(batch.cells[index].column))
             if received.dropsBlanks, batch.isBlank(batch.cells[index]) { continue }
             let locked =
                 schema?.field(received.name)?.type ?? schema?.declaration(of: received.name)?.type
-                ?? seen[Name(received.name)]
+                ?? preset?.declaration(of: received.name)?.type ?? seen[Name(received.name)]
             if let locked, !received.mayBecome(locked) {
                 return "partial write: field type conflict: input field \"\(received.name)\" on "
                     + "measurement \"\(name)\" is type \(received.type.name), already exists as "
@@ -499,6 +508,16 @@ struct CommitEncoder {
             seen[Name(received.name)] = locked ?? received.newFieldType
         }
         return nil
+    }
+
+    /// What the preset of an experiment declares that gets its first point.
+    private mutating func declarations(
+        ofNew experiment: Int, in batch: borrowing WriteBatch
+    ) -> FieldDeclarations? {
+        if let known = newDeclarations[experiment] { return known }
+        let declarations = preset(ofNew: experiment, in: batch).map { FieldDeclarations($0) }
+        newDeclarations[experiment] = .some(declarations)
+        return declarations
     }
 
     // MARK: Bytes
