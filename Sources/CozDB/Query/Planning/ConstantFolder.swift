@@ -70,6 +70,9 @@ struct ConstantFolder {
         case (.duration(let a), .number(let b)): return durations(symbol, a, b, nil)
         case (.integer(let a), .duration(let b)) where symbol == .multiply:
             return .duration(a &* b)
+        // An integer is a time in nanoseconds, as in InfluxDB.
+        case (.integer(let a), .duration(let b)): return shifted(symbol, a, by: b)
+        case (.integer(let a), .time(let b)) where symbol == .add: return shifted(symbol, b, by: a)
         case (.time(let a), .duration(let b)): return shifted(symbol, a, by: b)
         case (.time(let a), .integer(let b)): return shifted(symbol, a, by: b)
         case (.duration(let a), .time(let b)) where symbol == .add: return .time(a &+ b)
