@@ -102,8 +102,9 @@ public struct DatabaseOptions: Sendable {
     /// Limits for statements whose `QueryOptions.limits` sets none.
     public var queryLimits = QueryLimits()
 
-    /// Presets available to new experiments, by name. A preset is stored with the experiment, so
-    /// later openings need not pass it again.
+    /// Presets available to new experiments, by name. A preset is stored with the first experiment
+    /// that uses it, so later openings need not pass it again. A stored preset never changes: a
+    /// later one of the same name is ignored.
     public var presets: [SchemaPreset] = []
 
     /// Called with one line of text for events of interest to an operator: a recovery, a failed
