@@ -37,8 +37,8 @@ struct WriteOptions: ParsableArguments {
 
     @Option(
         help: """
-            lossless (default): store a number of another type if its value stays the same; \
-            strict: refuse the point, as InfluxDB does.
+            lossless (default): store a number of another type if its value stays the same \
+            (integers up to 2^53); strict: refuse the point, as InfluxDB does.
             """)
     var types: Types?
 

@@ -544,11 +544,12 @@ struct TableRows {
     /// nil.
     private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
         let missing = tags.first { index in
-            let column = layout.columns[index]
-            let name = tagName(column)
+            let name = tagName(layout.columns[index])
+            guard layout.columns[index].role != .tagList,
+                lookup.needs(name, in: plans[current].name)
+            else { return false }
             let stored = options.storedName(of: String(decoding: name, as: UTF8.self)).utf8
-            return column.role != .tagList && lookup.needs(name, in: plans[current].name)
-                && !list.contains { options.storedName(of: $0.name).utf8.elementsEqual(stored) }
+            return !list.contains { options.storedName(of: $0.name).utf8.elementsEqual(stored) }
         }
         guard let missing else { return nil }
         let isParticipant = tagName(layout.columns[missing]) == plans[current].participantTag
@@ -575,8 +576,8 @@ struct TableRows {
         for index in tags {
             let column = layout.columns[index]
             let range = block.cells[cells + index].range
-            var value = isNull(block.bytes, range) ? [] : block.bytes.copy(range)
-            if value.isEmpty { value = column.defaultValue }
+            let isEmpty = range.isEmpty || isNull(block.bytes, range)
+            let value = isEmpty ? column.defaultValue : block.bytes.copy(range)
             if value.isEmpty { continue }
             let text = String(decoding: value, as: UTF8.self)
             if column.role == .tagList {

@@ -51,6 +51,9 @@ public struct StudyOptions: Sendable {
     /// tag.
     public var participantTag: String?
     /// Clock, limits and cancellation check of the statements.
+    ///
+    /// The limit of a statement's text (``QueryLimits/textSizeBytesMax``) does not apply: the library makes the
+    /// statements, and their length follows the number of fields.
     public var query: QueryOptions
 
     /// Creates the default options.

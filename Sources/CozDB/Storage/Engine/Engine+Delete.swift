@@ -250,8 +250,8 @@ extension ExperimentDeletion {
         }
         if !gone.rows.isEmpty, try hasRow(gone.rows) { return true }
         guard !gone.cells.isEmpty else { return false }
-        for column in loss.fields.map(\.column) {
-            guard let field = segment.field(column) else { continue }
+        for lost in loss.fields {
+            guard let field = segment.field(lost.column) else { continue }
             if try !segment.directory(field).blocks(rows: part.rows).isEmpty {
                 return try hasRow(gone.cells)
             }
