@@ -154,7 +154,7 @@ extension Database {
             """
             segment \(number), experiment \(footer.experiment) \(quoted(footer.experimentName))
             \(footer.seriesCount) series, \(footer.rowCount) rows, \
-            \(try segment.timeDirectory().count) blocks of times, \
+            \(try segment.timeBlocks().table.count) blocks of times, \
             \(footer.groups.count) presence vectors
             \(try describeSizes(of: segment))
 
@@ -171,7 +171,7 @@ extension Database {
             try body(text + "\n")
             for block in 0..<directory.table.count {
                 let place = directory.table.place(block)
-                let summary = directory.summary(block, type: field.column.type)
+                let summary = directory.table.summary(block, type: field.column.type)
                 let code = directory.table.encoding(block)
                 try body(
                     "  \(place.offset)  \(place.sizeBytes) bytes, \(summary.count) values, "
@@ -204,7 +204,7 @@ extension Database {
             $0 &+ $1.place.sizeBytes
         }
         return """
-            bytes: \(values) values, \(total(try segment.timeDirectory())) times, \
+            bytes: \(values) values, \(total(try segment.timeBlocks().table)) times, \
             \(footer.groups.reduce(0) { $0 + $1.sizeBytes }) presence, \
             \(directories) directories, \(dictionaries) dictionaries, \(series) series, \
             \(segment.footerRange.count) footer

@@ -210,7 +210,7 @@ extension ExperimentView {
     ) throws(DatabaseError) -> Bool {
         let range = TimeRange(lower: time.nanoseconds, upper: time.nanoseconds + 1)
         guard let series = try series(of: key, in: range) else { return false }
-        return try last(column, of: series, in: range) != nil
+        return try end(column, of: series, in: range, last: true) != nil
     }
 }
 

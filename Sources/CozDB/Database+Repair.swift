@@ -41,9 +41,7 @@ extension Database {
             try fileSystem.openDirectory(path, create: false, access: options.fileAccess)
         }
         try DirectoryMark.checkIsComplete(directory)
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         try DirectoryMark.checkIsRepairable(names, path: path)
         // Taking the lock creates the LOCK file. Do not create it in a directory that is no
         // database, nor in an intact copy that came without one.

@@ -69,7 +69,7 @@ struct ForgedSegment {
 
     /// Directory of the blocks of times.
     mutating func changeTimes(_ change: (inout IntegerTable) -> Void) throws {
-        var table = try sound.timeDirectory().integers
+        var table = try sound.timeBlocks().table.integers
         change(&table)
         footer.timeDirectory = append(ForgedSegment.bytes(table))
     }

@@ -93,7 +93,7 @@ struct FormatSink: QueryResultSink {
         }
         let columns = header.columns.filter { if case .tag = $0.kind { true } else { false } }
         let names = header.tags.map(\.name) + columns.map { $0.source ?? $0.title }
-        for tag in schema.identityTags
+        for tag in schema.identity.tagNames
         where !names.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) {
             throw DatabaseError(
                 .usage,
@@ -124,15 +124,4 @@ struct FormatSink: QueryResultSink {
 
     /// Stops a query whose output has no reader. It is not an error of the command.
     static let outputClosed = DatabaseError(.cancelled, "standard output was closed")
-}
-
-extension ExperimentSchema {
-    /// The tags that every row has; empty if all tags are the identity.
-    fileprivate var identityTags: [String] {
-        switch identity {
-        case .participant(let tag): [tag]
-        case .tags(let names): names
-        case .allTags: []
-        }
-    }
 }

@@ -15,12 +15,19 @@ extension StudySection {
                 [
                     .string(row.participant), .string(row.field),
                     time(row.last, style.zone),
-                    row.silence.map { .number(Double($0) / 1e9) } ?? .null,
+                    seconds(row, study).map { .number($0) } ?? .null,
                 ]
             }
         ) {
             silenceTable(answer.rows, study, style)
         }
+    }
+
+    private static func seconds(_ entry: LastEntry, _ study: Study) -> Double? {
+        guard let last = entry.last, let silence = entry.silence else { return nil }
+        if silence < .max { return Double(silence) / 1e9 }
+        let now = study.options.query.now
+        return (Double(now.nanoseconds) - Double(last.nanoseconds)) / 1e9
     }
 
     /// One line per participant, the longest silence first: the last response, and the last value
@@ -42,7 +49,9 @@ extension StudySection {
             var line = lines[lines.count - 1]
             if row.field.utf8.elementsEqual(survey.utf8) { line.survey = row }
             let known = line.latest?.silence ?? .max
-            if let silence = row.silence, silence < known { line.latest = row }
+            if let silence = row.silence, silence < known || line.latest == nil {
+                line.latest = row
+            }
             lines[lines.count - 1] = line
         }
         let hasSurveys = rows.contains { $0.field.utf8.elementsEqual(survey.utf8) }
@@ -63,7 +72,7 @@ extension StudySection {
             let cells = entries.flatMap { entry in
                 [
                     clock(entry?.last, style.zone),
-                    entry?.silence.map { duration(Double($0) / 1e9) } ?? "",
+                    entry.flatMap { seconds($0, study) }.map(duration) ?? "",
                 ]
             }
             table.append([line.participant] + cells + [line.latest?.field ?? ""])

@@ -8,14 +8,14 @@ struct ColumnSummary: Equatable, Sendable {
     var lastTime: Int64
     /// Bits of the smallest and largest value; 0 for strings. NaN values are ignored; if all values
     /// are NaN, both are NaN.
-    var min: UInt64
-    var max: UInt64
+    var min: UInt64 = 0
+    var max: UInt64 = 0
     /// Sum of the values: Double bits for floats, wrapping Int64 for integers, number of true
     /// values for booleans; 0 for strings.
-    var sum: UInt64
+    var sum: UInt64 = 0
     /// Bits of the earliest and latest value; 0 for strings.
-    var first: UInt64
-    var last: UInt64
+    var first: UInt64 = 0
+    var last: UInt64 = 0
 }
 
 /// Computes the statistics of values by ascending time.
@@ -30,8 +30,7 @@ func summarize(times: Span<Int64>, words: Span<UInt64>, type: FieldType) -> Colu
     precondition(!words.isEmpty, "a summary needs a value")
     let last = words.count - 1
     var summary = ColumnSummary(
-        type: type, count: words.count, firstTime: times[0], lastTime: times[last],
-        min: 0, max: 0, sum: 0, first: 0, last: 0)
+        type: type, count: words.count, firstTime: times[0], lastTime: times[last])
     summarize(words, into: &summary)
     return summary
 }

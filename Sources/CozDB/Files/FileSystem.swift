@@ -147,6 +147,25 @@ extension Directory {
     package func isUnchanged(_ name: String, since file: any File) -> Bool { false }
     package func isNamed(_ name: String, _ file: any File) -> Bool { true }
 
+    /// Opens a file for reading; nil if it is missing.
+    func openIfPresent(_ name: String) throws(FileError) -> (any File)? {
+        do throws(FileError) {
+            return try open(name, writable: false)
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
+        }
+    }
+
+    /// Removes a file unless it is missing.
+    func removeIfPresent(_ name: String) throws(FileError) {
+        do throws(FileError) {
+            try remove(name)
+        } catch {
+            guard error.isNotFound else { throw error }
+        }
+    }
+
     /// Removes a directory and its contents. Durable once this directory is synced.
     ///
     /// - Returns: The number of files removed.

@@ -20,12 +20,8 @@ public enum Identity: Hashable, Sendable {
 
     /// Refuses an identity that no experiment can have.
     package func check() throws(DatabaseError) {
-        var names: [String] = []
-        switch self {
-        case .allTags: return
-        case .participant(let tag): names = [tag]
-        case .tags(let tags): names = tags
-        }
+        if case .allTags = self { return }
+        let names = tagNames
         guard !names.isEmpty else {
             throw DatabaseError(
                 .usage, "found an identity without tags; name at least one, or use .allTags")
@@ -307,6 +303,15 @@ extension Identity {
         case .participant(let name): Name(name) == Name(tag)
         case .allTags: true
         case .tags(let names): names.contains { Name($0) == Name(tag) }
+        }
+    }
+
+    /// The tags that it lists; empty for all tags.
+    package var tagNames: [String] {
+        switch self {
+        case .participant(let tag): [tag]
+        case .tags(let names): names
+        case .allTags: []
         }
     }
 

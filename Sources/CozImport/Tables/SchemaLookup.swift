@@ -90,15 +90,6 @@ struct SchemaLookup {
 }
 
 extension Identity {
-    /// The tags that the identity lists by name.
-    fileprivate var tagNames: [String] {
-        switch self {
-        case .participant(let name): [name]
-        case .tags(let names): names
-        case .allTags: []
-        }
-    }
-
     /// Whether the identity lists a tag by name.
     func names(_ tag: [UInt8]) -> Bool {
         switch self {

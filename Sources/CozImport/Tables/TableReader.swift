@@ -234,7 +234,7 @@ private struct TableDecoder {
     // MARK: Delimiters
 
     /// Returns the requested delimiter, or a tab for `.tsv`. Else the first of comma, tab and
-    /// semicolon that the header contains.
+    /// semicolon that the header contains, if possible outside of quotes.
     private func dialect(of file: InputFile) throws(DatabaseError) -> CSVDialect {
         if let delimiter = options.table.delimiter { return CSVDialect(delimiter: delimiter) }
         if kind != .plain { return CSVDialect() }
@@ -243,7 +243,14 @@ private struct TableDecoder {
         let header =
             lines.dropFirst(options.table.skippedLines)
             .first { $0.contains { $0 != carriageReturn } } ?? []
-        let found = [UInt8(ascii: ","), tab, UInt8(ascii: ";")].first { header.contains($0) }
+        var isQuoted = false
+        let unquoted = header.filter { byte in
+            if byte == quote { isQuoted.toggle() }
+            return !isQuoted
+        }
+        let delimiters = [UInt8(ascii: ","), tab, UInt8(ascii: ";")]
+        let found =
+            delimiters.first { unquoted.contains($0) } ?? delimiters.first { header.contains($0) }
         return CSVDialect(delimiter: found ?? UInt8(ascii: ","))
     }
 }

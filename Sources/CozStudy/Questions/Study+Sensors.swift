@@ -29,20 +29,36 @@ extension Study {
                 .map { $0.integers[0] }
         }
         var rows: [LastEntry] = []
+        var lastTimes: [String: [[UInt8]: Int64]] = [:]
         let now = options.query.now.nanoseconds
         for participant in participants {
-            let known = ages[Array(participant.participant.utf8)]
+            let key = Array(participant.participant.utf8)
             for (index, field) in fields.enumerated() {
-                let age = known?[index]
-                let last = age.map { now.subtractingReportingOverflow($0) }
+                let age = ages[key]?[index]
+                var last = age.map { now.subtractingReportingOverflow($0).partialValue }
+                if age == .max {
+                    // An age has at most 292 years.
+                    if lastTimes[field] == nil { lastTimes[field] = try self.lastTimes(of: field) }
+                    last = lastTimes[field]?[key]
+                }
                 rows.append(
                     LastEntry(
                         participant: participant.participant, field: field,
-                        last: last.map { Timestamp(nanoseconds: $0.partialValue) }, silence: age))
+                        last: last.map { Timestamp(nanoseconds: $0) }, silence: age))
             }
         }
         return StudyAnswer(
             statement: statement, rows: rows, note: ages.isEmpty ? nothing : nil)
+    }
+
+    /// The time of the last value of a field up to now, by participant.
+    private func lastTimes(of field: String) throws(DatabaseError) -> [[UInt8]: Int64] {
+        var times: [[UInt8]: Int64] = [:]
+        for series in try ask(statements.last(field)) where series.rowCount > 0 {
+            let participant = series.header.tags.first?.value ?? ""
+            times[Array(participant.utf8)] = series.columns[0].integers[0]
+        }
+        return times
     }
 
     /// Returns the number of values per participant, modality and local day.

@@ -72,7 +72,7 @@ public struct LastEntry: Hashable, Sendable {
     public var field: String
     /// The time of the last value up to now. Nil if there is none.
     public var last: Timestamp?
-    /// Nanoseconds from `last` until now, at least 0.
+    /// Nanoseconds from `last` until now, from 0 to `Int64.max`, which means 292 years or more.
     public var silence: Int64?
 }
 

@@ -73,6 +73,11 @@ struct StudyStatements {
             + "GROUP BY \(group)"
     }
 
+    func last(_ field: String) -> String {
+        "SELECT last(\(QueryLanguage.nameText(field))) FROM \(source)\(condition(.now)) "
+            + "GROUP BY \(group)"
+    }
+
     func availability(_ fields: [String]) -> String {
         let counts = fields.map {
             let name = QueryLanguage.nameText($0)

@@ -123,6 +123,13 @@ struct StudyTests {
         #expect(try study.delays().rows.map(\.participant) == [participant])
     }
 
+    @Test func `a silence of more than 292 years keeps its time`() throws {
+        try write(["ws_survey_count": .integer(1)], at: -9_000_000_000)
+        let entry = try #require(try study().silence().rows.first)
+        #expect(entry.last == Timestamp(nanoseconds: -9_000_000_000_000_000_000))
+        #expect(entry.silence == .max)
+    }
+
     @Test func `names that differ only in normalisation are two participants`() throws {
         try write(["ws_survey_count": .integer(1)], "caf\u{E9}")
         try write(["ws_survey_count": .integer(1)], "cafe\u{301}")

@@ -428,13 +428,7 @@ extension Evaluation {
     /// Returns a prefix of the keys of all series that can satisfy the condition: the first tag of
     /// the keys, if the condition fixes its value; otherwise an empty prefix.
     fileprivate func keyPrefix(_ identity: Identity) -> [UInt8] {
-        let first: String?
-        switch identity {
-        case .participant(let tag): first = tag
-        case .tags(let names): first = names.map { Name($0) }.min()?.text
-        case .allTags: first = nil
-        }
-        guard let first else { return [] }
+        guard let first = identity.tagNames.map({ Name($0) }).min()?.text else { return [] }
         return requiredTags.first { $0.value(of: first) != nil }?.bytes ?? []
     }
 }

@@ -90,10 +90,10 @@ extension FilteredRows {
         let found = try values(column)
         var slice = ColumnSlice(type: view.schema.column(column).type, strings: found.strings)
         slice.bits = found.bits
-        guard withTimes, !found.places.isEmpty else { return slice }
+        guard withTimes, !found.rows.isEmpty else { return slice }
         let times = try times()
         slice.times =
-            found.places.count == times.count ? times : found.places.map { times[Int($0)] }
+            found.rows.count == times.count ? times : found.rows.map { times[Int($0)] }
         return slice
     }
 }

@@ -82,7 +82,7 @@ struct Age {
     let unit: Int64
 
     /// Returns the whole units from a time until now; negative for a future time.
-    func value(_ time: Int64) -> Int64 { now.addingSaturating(time == .min ? .max : -time) / unit }
+    func value(_ time: Int64) -> Int64 { now.units(of: unit, since: time) }
 }
 
 /// Functions of adjacent points.

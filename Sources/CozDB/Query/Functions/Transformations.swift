@@ -35,11 +35,7 @@ extension Transformation {
         case .elapsed(let unit):
             for row in points.times.indices.dropFirst() {
                 let (time, previous) = (points.times[row], points.times[row - 1])
-                let (elapsed, isOver) = time.subtractingReportingOverflow(previous)
-                let units =
-                    isOver
-                    ? Int64(saturating: time.nanoseconds(since: previous) / Double(unit))
-                    : elapsed / unit
+                let units = time.units(of: unit, since: previous)
                 list.times.append(points.times[row])
                 builder.append(.integer, UInt64(bitPattern: units))
             }

@@ -198,6 +198,13 @@ extension Int64 {
         return isOver ? Double(self) - Double(other) : Double(distance)
     }
 
+    /// Returns the whole units since another time, saturating.
+    func units(of unit: Int64, since other: Int64) -> Int64 {
+        let (distance, isOver) = subtractingReportingOverflow(other)
+        guard isOver else { return distance / unit }
+        return Int64(clamping: (Int128(self) - Int128(other)) / Int128(unit))
+    }
+
     func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? (other < 0 ? .min : .max) : sum

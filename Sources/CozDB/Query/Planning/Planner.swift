@@ -166,10 +166,8 @@ struct Planner {
     }
 
     mutating func identityTags(_ view: ExperimentView) throws(DatabaseError) -> Set<Name> {
-        switch view.schema.identity {
-        case .participant(let tag): return [Name(tag)]
-        case .tags(let tags): return Set(tags.map { Name($0) })
-        case .allTags: break
+        if view.schema.identity != .allTags {
+            return Set(view.schema.identity.tagNames.map { Name($0) })
         }
         if let known = tagNamesByExperiment[view.schema.id] { return known }
         var names: Set<Name> = []

@@ -3,16 +3,7 @@
 
 /// A directory that becomes a copy of a database.
 final class CopyTarget {
-    /// What the copy is for.
-    enum Purpose {
-        /// Only the next backup writes to it and copies only what is new.
-        case backup
-        /// The copy becomes an independent database.
-        case restore
-    }
-
     let directory: any Directory
-    let purpose: Purpose
     /// The manifest of an earlier, complete backup.
     let earlier: Manifest?
     private(set) var isMarked: Bool
@@ -31,7 +22,6 @@ final class CopyTarget {
         backupAt path: String, on fileSystem: any FileSystem,
         access: DatabaseOptions.FileAccess
     ) throws(DatabaseError) {
-        purpose = .backup
         directory = try CopyTarget.open(path, on: fileSystem, access: access)
         try CopyTarget.checkTakesBackup(try CopyTarget.names(in: directory), path: path)
         lockFile = try CopyTarget.lock(.backupMark, in: directory)
@@ -57,7 +47,6 @@ final class CopyTarget {
         restoreAt path: String, on fileSystem: any FileSystem,
         access: DatabaseOptions.FileAccess
     ) throws(DatabaseError) {
-        purpose = .restore
         earlier = nil
         directory = try CopyTarget.open(path, on: fileSystem, access: access)
         try CopyTarget.checkTakesRestore(try CopyTarget.names(in: directory), path: path)
@@ -209,12 +198,10 @@ extension CopyTarget {
     }
 
     private func mark(_ text: String) throws(DatabaseError) {
-        let directory = directory
-        let isThere = isMarked
         let name = FileName.incompleteMark.text
         try calling("marking the target as unfinished") { () throws(FileError) in
             let file =
-                try isThere
+                try isMarked
                 ? directory.open(name, writable: true) : directory.create(name)
             try CopyTarget.fill(file, text)
             try directory.sync()
@@ -230,7 +217,6 @@ extension CopyTarget {
     func folder(of name: FileName) throws(DatabaseError) -> any Directory {
         guard case .rejects = name else { return directory }
         if let rejectsFolder { return rejectsFolder }
-        let directory = directory
         let folder = try calling("making the rejects folder") { () throws(FileError) in
             try directory.openDirectory(FileName.rejectsDirectory, create: true)
         }
@@ -248,7 +234,7 @@ extension CopyTarget {
     ) throws(DatabaseError) {
         let folder = try folder(of: name)
         let file = try calling("making a file of the copy") { () throws(FileError) in
-            try CopyTarget.remove(name.text, from: folder)
+            try folder.removeIfPresent(name.text)
             return try folder.create(name.text)
         }
         do throws(DatabaseError) {
@@ -268,12 +254,7 @@ extension CopyTarget {
     func existing(_ name: FileName) throws(DatabaseError) -> (any File)? {
         let folder = try folder(of: name)
         return try calling("reading the target") { () throws(FileError) in
-            do throws(FileError) {
-                return try folder.open(name.text, writable: false)
-            } catch {
-                if error.isNotFound { return nil }
-                throw error
-            }
+            try folder.openIfPresent(name.text)
         }
     }
 
@@ -294,14 +275,6 @@ extension CopyTarget {
     func forgetDrafts() {
         draftedLogs.removeAll()
     }
-
-    private static func remove(_ name: String, from folder: any Directory) throws(FileError) {
-        do throws(FileError) {
-            try folder.remove(name)
-        } catch {
-            guard error.isNotFound else { throw error }
-        }
-    }
 }
 
 // MARK: Publishing
@@ -309,13 +282,11 @@ extension CopyTarget {
 extension CopyTarget {
     /// Makes a manifest current after all its files were copied. Durable on return.
     func publish(_ manifest: Manifest) throws(DatabaseError) {
-        let folder = rejectsFolder
-        let directory = directory
         try calling("syncing the target") { () throws(FileError) in
             // A repair of the earlier backup may have left a lock file, which names an older
             // manifest.
-            try CopyTarget.remove(FileName.lock.text, from: directory)
-            try folder?.sync()
+            try directory.removeIfPresent(FileName.lock.text)
+            try rejectsFolder?.sync()
             try directory.sync()
         }
         try replaceLogs()
@@ -342,11 +313,9 @@ extension CopyTarget {
         where draftedLogs.contains(manifest.logs[index].number) {
             manifest.logs[index].sealedSizeBytes = nil
         }
-        let numbers = draftedLogs
-        let directory = directory
         try calling("replacing a log of the backup") { () throws(FileError) in
             try manifest.write(in: directory)
-            for number in numbers {
+            for number in draftedLogs {
                 try directory.rename(
                     FileName.logDraft(number).text, to: FileName.log(number).text)
             }
@@ -359,11 +328,7 @@ extension CopyTarget {
     ///
     /// - Returns: the number of removed files.
     func removeUnreferenced(_ manifest: Manifest) throws(DatabaseError) -> Int {
-        let named = Set(
-            manifest.segments.map { FileName.segment($0.number) }
-                + manifest.logs.map { .log($0.number) }
-                + manifest.rejects.map { .rejects($0.number) })
-        let directory = directory
+        let named = manifest.fileNames
         return try calling(
             "removing obsolete files (the copy is complete; the next one removes them)"
         ) { () throws(FileError) in
@@ -416,7 +381,6 @@ extension CopyTarget {
     /// Removes the mark. The directory is then a complete copy.
     func finish() throws(DatabaseError) {
         guard isMarked else { return }
-        let directory = directory
         try calling("removing the marker file of the finished copy") { () throws(FileError) in
             try directory.remove(FileName.incompleteMark.text)
             try directory.sync()

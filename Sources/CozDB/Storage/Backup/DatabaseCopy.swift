@@ -122,7 +122,6 @@ final class DatabaseCopy {
         if try hasSegment(info, of: manifest) {
             return note(info.sizeBytes, isCopied: false)
         }
-        let source = source
         // Verifies that the file is the one in the manifest before it is copied.
         try reading { () throws(DatabaseError) in
             _ = try SegmentReader(
@@ -150,16 +149,15 @@ final class DatabaseCopy {
         let name = FileName.segment(info.number)
         guard try target.existing(name) != nil else { return false }
         let isNamed = target.earlier?.segments.contains { $0.isSameFile(as: info) } ?? false
-        let directory = target.directory
         if isNamed, !verifiesReused {
             let copy = try unlessDamaged { () throws(DatabaseError) in
                 try SegmentReader(
-                    in: directory, info, databaseID: manifest.databaseID, access: .copied)
+                    in: target.directory, info, databaseID: manifest.databaseID, access: .copied)
             }
             return copy != nil
         }
         try checkCancelled()
-        guard try DatabaseCopy.damage(info, of: manifest, in: directory) == nil else {
+        guard try DatabaseCopy.damage(info, of: manifest, in: target.directory) == nil else {
             return false
         }
         try target.sync(name)
@@ -170,7 +168,6 @@ final class DatabaseCopy {
         _ info: Manifest.RejectsFile, databaseID: UInt64
     ) throws(DatabaseError) {
         let name = FileName.rejects(info.number)
-        let target = target
         if try target.existing(name) != nil {
             let entries = try unlessDamaged { () throws(DatabaseError) in
                 try RejectsFile.read(info, under: target.directory, databaseID: databaseID)
@@ -180,7 +177,6 @@ final class DatabaseCopy {
                 return note(info.sizeBytes, isCopied: false)
             }
         }
-        let source = source
         let folder = try reading { () throws(DatabaseError) in
             _ = try RejectsFile.read(info, under: source, databaseID: databaseID)
             return try calling("opening the rejects journal") { () throws(FileError) in
@@ -237,7 +233,6 @@ final class DatabaseCopy {
     ///
     /// - Returns: the size of the copy, which is a complete log.
     private func copyLog(_ log: Manifest.Log, databaseID: UInt64) throws(DatabaseError) -> Int {
-        let source = source
         let name = FileName.log(log.number)
         let (file, size, lastCommit) = try reading { () throws(DatabaseError) in
             let file = try calling("opening the write-ahead log") { () throws(FileError) in

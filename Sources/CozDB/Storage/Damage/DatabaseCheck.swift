@@ -24,9 +24,7 @@ struct DatabaseCheck {
     /// - Returns: the generation of the manifest; nil if the manifest cannot be read.
     /// - Throws: `notFound` if there is no database; `io` if the system refuses to read it.
     mutating func run() throws(DatabaseError) -> UInt64? {
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         summary.isBackup = DirectoryMark.isBackup(names)
         let manifest: Manifest
         do throws(DatabaseError) {
@@ -253,23 +251,19 @@ struct DatabaseCheck {
     }
 
     private mutating func checkNames(_ manifest: Manifest) throws(DatabaseError) {
-        let segments = Set(manifest.segments.map(\.number))
-        let logs = Set(manifest.logs.map(\.number))
-        let rejects = Set(manifest.rejects.map(\.number))
+        let named = manifest.fileNames
         let unreferenced =
             "a file that the manifest does not name; "
             + (isManifestSuspect
                 ? "it may be newer than the manifest; a repair adopts it"
                 : "the next writer removes it")
         let foreign = "not a file of the database"
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         for name in names where !FileName.directories.contains(name) {
-            switch FileName(name) {
-            case .segment(let number) where !segments.contains(number),
-                .log(let number) where !logs.contains(number):
-                noteUnreferenced(name, in: directory, unreferenced)
+            let file = FileName(name)
+            if let file, named.contains(file) { continue }
+            switch file {
+            case .segment, .log: noteUnreferenced(name, in: directory, unreferenced)
             case .manifestDraft: noteUnreferenced(name, in: directory, nil)
             case .repairMark:
                 let found =
@@ -300,7 +294,7 @@ struct DatabaseCheck {
             let path = FileName.rejectsDirectory + "/" + name
             switch FileName(name) {
             case .rejects(let number):
-                if rejects.contains(number) { continue }
+                if named.contains(.rejects(number)) { continue }
                 noteUnreferenced(name, in: folder, path: path, unreferenced)
             default: add(path, nil, foreign, "nothing", severity: .note)
             }

@@ -117,7 +117,7 @@ struct DatabaseRepair {
             generation: manifest.generation, adopts: isSuperseded)
         // An equal one stays, because without it the lock file would say something else.
         if mark != foundMark {
-            try calling("marking the repair") { [directory] () throws(FileError) in
+            try calling("marking the repair") { () throws(FileError) in
                 try mark.write(in: directory)
             }
         }
@@ -126,7 +126,7 @@ struct DatabaseRepair {
 
     private func removeMark() throws(DatabaseError) {
         if foundMark == nil, !isMarked { return }
-        try calling("removing the mark of the repair") { [directory] () throws(FileError) in
+        try calling("removing the mark of the repair") { () throws(FileError) in
             try RepairMark.remove(in: directory)
         }
     }
@@ -195,10 +195,7 @@ struct DatabaseRepair {
             files.segments.map { .segment($0.info.number) } + files.logs.map { .log($0.number) }
                 + files.rejects.map { .rejects($0.number) } + files.unreadable.map(\.name))
         let isOlder = (acknowledged?.generation ?? 0) > manifest.generation
-        let isGone =
-            manifest.segments.contains { !there.contains(.segment($0.number)) }
-            || manifest.logs.contains { !there.contains(.log($0.number)) }
-            || manifest.rejects.contains { !there.contains(.rejects($0.number)) }
+        let isGone = !manifest.fileNames.isSubset(of: there)
         isSuperseded =
             isOlder || isGone && acknowledged?.isOf(manifest) != true || continuesAdoption
         manifest.generation = max(manifest.generation, acknowledged?.generation ?? 0)
@@ -276,7 +273,7 @@ struct DatabaseRepair {
             guard let reader = examination.reader,
                 let schema = manifest.schemas[info.experiment]
             else { continue }
-            var salvage = try SegmentSalvage(reader, examination.damage)
+            let salvage = try SegmentSalvage(reader, examination.damage)
             report.notes += salvage.consequences.map { "\(name.text): also lost: \($0)" }
             let count = salvage.keptRowCount
             report.notes.append("\(name.text): kept \(count) of \(info.rowCount) rows")
@@ -375,9 +372,7 @@ struct DatabaseRepair {
             var flush = MemtableFlush(
                 MemtableView(table, strings: memtable.strings), schema: schema)
             let info = try writeSegment(schema) { writer throws(DatabaseError) in
-                try calling("writing a segment") { () throws(FileError) in
-                    try flush.write(to: writer)
-                }
+                try flush.write(to: writer)
             }
             manifest.segments.append(info)
             manifest.add(flush.counters)
@@ -387,11 +382,10 @@ struct DatabaseRepair {
 
     private mutating func writeRejects(_ entries: [JournalEntry]) throws(DatabaseError) {
         let number = try newNumber()
-        let (directory, databaseID) = (directory, manifest.databaseID)
         let info = try calling("writing the rejects journal") { () throws(FileError) in
             let folder = try directory.openDirectory(FileName.rejectsDirectory, create: true)
             let info = try RejectsFile.write(
-                entries, number: number, in: folder, databaseID: databaseID)
+                entries, number: number, in: folder, databaseID: manifest.databaseID)
             try folder.sync()
             return info
         }
@@ -465,7 +459,6 @@ struct DatabaseRepair {
     private func entriesBeforeEnd(
         of info: Manifest.RejectsFile
     ) throws(DatabaseError) -> [JournalEntry]? {
-        let directory = directory
         let bytes = try calling("reading the rejects journal") { () throws(FileError) in
             let name = FileName.rejects(info.number)
             let folder = try DatabaseRepair.folder(of: name, in: directory)
@@ -481,7 +474,7 @@ struct DatabaseRepair {
         let folder = try DamagedFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
         report.folder = folder.path
         for name in damagedFiles {
-            let source = try calling("opening a folder") { [directory] () throws(FileError) in
+            let source = try calling("opening a folder") { () throws(FileError) in
                 try DatabaseRepair.folder(of: name, in: directory)
             }
             let unreadable = try folder.copy(name.text, from: source)
@@ -516,7 +509,7 @@ struct DatabaseRepair {
         let lockFile = LockFile(lock, known)
         var next = manifest
         next.generation &+= 1
-        try calling("replacing the manifest") { [directory] () throws(FileError) in
+        try calling("replacing the manifest") { () throws(FileError) in
             // Makes the names of the new segments and of the damaged folder durable.
             try directory.sync()
             try lockFile.open(holder: "a repair")
@@ -531,7 +524,6 @@ struct DatabaseRepair {
 
     /// Removes the originals of files that were copied to the damaged folder.
     private func removeOriginals() throws(DatabaseError) {
-        let (damagedFiles, directory) = (damagedFiles, directory)
         try calling("removing files that were copied to the damaged folder") {
             () throws(FileError) in
             for name in damagedFiles where name != .manifest && name != .lock {

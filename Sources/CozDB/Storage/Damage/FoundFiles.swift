@@ -32,9 +32,7 @@ struct FoundFiles {
     ) throws(DatabaseError) {
         self.directory = directory
         self.numberLimit = numberLimit
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         let files = names.compactMap { FileName($0) }
         var owner = known
         if owner == nil { owner = try FoundFiles.owner(in: directory) }
@@ -60,9 +58,7 @@ struct FoundFiles {
 
     /// The database id that most headers of segments and logs have; nil if no header can be read.
     static func owner(in directory: any Directory) throws(DatabaseError) -> UInt64? {
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         var votes: [UInt64: Int] = [:]
         for name in names.compactMap({ FileName($0) }) {
             let bytes: [UInt8]

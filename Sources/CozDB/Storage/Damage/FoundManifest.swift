@@ -78,9 +78,7 @@ struct FoundManifest {
                 .damaged, error.message, file: error.file, offset: error.offset,
                 remedy: error.remedy)
         }
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         guard DirectoryMark.hasData(names) else {
             throw DirectoryMark.noManifest(
                 names, try AcknowledgedState.read(in: directory), path: directory.path)

@@ -38,37 +38,29 @@ struct LockCheck {
         of found: AcknowledgedState.Found, sizeBytes: Int, _ manifest: Manifest,
         in directory: any Directory
     ) throws(DatabaseError) -> (name: FileName, error: DatabaseError)? {
+        func damage(_ text: String, offset: Int? = nil) -> (name: FileName, error: DatabaseError) {
+            (.lock, DatabaseError(.damaged, text, offset: offset))
+        }
         do throws(DatabaseError) {
             try found.check(manifest, in: directory)
         } catch {
             if let state = found.state, state.databaseID != manifest.databaseID,
                 try FoundFiles.owner(in: directory) == manifest.databaseID
             {
-                return (
-                    .lock,
-                    DatabaseError(
-                        .damaged,
-                        "LOCK belongs to another database than the manifest and the other files")
-                )
+                return damage(
+                    "LOCK belongs to another database than the manifest and the other files")
             }
             let isLock = error.file?.hasSuffix("/" + FileName.lock.text) ?? false
             return (isLock ? .lock : .manifest, error)
         }
         if case .nothing = found {
             guard try isMissing(in: directory) else { return nil }
-            return (
-                .lock,
-                DatabaseError(
-                    .damaged, "LOCK is missing or empty; the next writer makes a new one")
-            )
+            return damage("LOCK is missing or empty; the next writer makes a new one")
         }
         guard sizeBytes > AcknowledgedState.sizeBytes else { return nil }
-        return (
-            .lock,
-            DatabaseError(
-                .damaged, "LOCK has \(sizeBytes) bytes, expected \(AcknowledgedState.sizeBytes)",
-                offset: AcknowledgedState.sizeBytes)
-        )
+        return damage(
+            "LOCK has \(sizeBytes) bytes, expected \(AcknowledgedState.sizeBytes)",
+            offset: AcknowledgedState.sizeBytes)
     }
 
     /// Whether the directory should have a lock file and has none with a record. A backup has none,
@@ -78,12 +70,11 @@ struct LockCheck {
             let names = try directory.list()
             if names.contains(FileName.backupMark.text) { return false }
             do throws(FileError) {
-                _ = try directory.open(FileName.lock.text, writable: false)
+                _ = try directory.openIfPresent(FileName.lock.text)
                 return true
             } catch {
                 if error.isPermissionDenied { return false }
-                guard error.isNotFound else { throw error }
-                return true
+                throw error
             }
         }
     }

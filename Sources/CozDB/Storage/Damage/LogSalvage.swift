@@ -37,14 +37,12 @@ struct LogSalvage {
         _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
     ) throws(DatabaseError) -> Bool {
         (endOffset, nextSequence, frameEnds) = (0, log.firstSequence, [])
-        let bytes: [UInt8]
-        do throws(FileError) {
-            let file = try directory.open(FileName.log(log.number).text, writable: false)
-            bytes = try file.readReadable(count: file.size(), at: 0).bytes
-        } catch {
-            if error.isNotFound { return false }
-            throw DatabaseError(error, while: "reading the write-ahead log")
+        let name = FileName.log(log.number).text
+        let bytes = try calling("reading the write-ahead log") { () throws(FileError) -> [UInt8]? in
+            guard let file = try directory.openIfPresent(name) else { return nil }
+            return try file.readReadable(count: file.size(), at: 0).bytes
         }
+        guard let bytes else { return false }
         add(
             bytes,
             LogIdentity(

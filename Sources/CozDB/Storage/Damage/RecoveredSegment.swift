@@ -13,7 +13,11 @@ enum RecoveredSegment {
         let file = try calling("opening a segment") { () throws(FileError) in
             try directory.open(FileName.segment(info.number).text, writable: false)
         }
-        guard let place = try footer(of: file, info, databaseID: databaseID) else { return nil }
+        let offset = try footerOffset(of: file, info, databaseID: databaseID)
+        guard let offset else { return nil }
+        let place = BlockPlace(
+            offset: offset, sizeBytes: info.sizeBytes - SegmentFormat.trailerSizeBytes - offset,
+            checksum: info.footerChecksum)
         do throws(DatabaseError) {
             let opened = try SegmentFile.open(
                 file, info, databaseID: databaseID, footerAt: place)
@@ -24,10 +28,10 @@ enum RecoveredSegment {
         }
     }
 
-    /// The position of the footer that has the checksum of the manifest.
-    private static func footer(
+    /// The offset of the footer that has the checksum of the manifest.
+    private static func footerOffset(
         of file: any File, _ info: Manifest.Segment, databaseID: UInt64
-    ) throws(DatabaseError) -> BlockPlace? {
+    ) throws(DatabaseError) -> Int? {
         let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
         guard end >= SegmentFormat.headerSizeBytes else { return nil }
         let start = max(SegmentFormat.headerSizeBytes, end - searchSizeBytes)
@@ -53,23 +57,13 @@ enum RecoveredSegment {
                 let bytes = try calling("reading a segment") { () throws(FileError) in
                     try file.readReadable(count: end - candidate, at: candidate).bytes
                 }
-                if matches(bytes.span, at: candidate) {
-                    return place(from: candidate, to: end, info)
-                }
+                if matches(bytes.span, at: candidate) { return candidate }
             }
         }
         let span = tail.span
         for offset in stride(from: end - 1, through: start, by: -1) {
-            if matches(span.extracting((offset - start)...), at: offset) {
-                return place(from: offset, to: end, info)
-            }
+            if matches(span.extracting((offset - start)...), at: offset) { return offset }
         }
         return nil
-    }
-
-    private static func place(
-        from offset: Int, to end: Int, _ info: Manifest.Segment
-    ) -> BlockPlace {
-        BlockPlace(offset: offset, sizeBytes: end - offset, checksum: info.footerChecksum)
     }
 }

@@ -2,7 +2,6 @@
 
 /// The result of reading every byte of a segment.
 struct SegmentExamination: Sendable {
-    let info: Manifest.Segment
     /// nil if no part of it can be read.
     private(set) var reader: SegmentReader?
     private(set) var problems: [SegmentCheck.Problem] = []
@@ -18,7 +17,6 @@ struct SegmentExamination: Sendable {
         _ info: Manifest.Segment, of manifest: Manifest, in directory: any Directory,
         decodes: Bool
     ) throws(DatabaseError) {
-        self.info = info
         let databaseID = manifest.databaseID
         let file: any File
         do throws(FileError) {

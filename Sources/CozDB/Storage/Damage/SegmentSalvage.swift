@@ -22,13 +22,8 @@ struct SegmentSalvage {
         let segment = SegmentReader(quiet: segment)
         self.segment = segment
         for field in segment.footer.fields.indices {
-            if damage.fields.contains(field) {
-                readers.append(nil)
-            } else {
-                readers.append(
-                    SegmentColumnReader(
-                        segment, field: field, directory: try segment.directory(field)))
-            }
+            let isLost = damage.fields.contains(field)
+            readers.append(isLost ? nil : try SegmentColumnReader(segment, field: field))
         }
         loss = try SegmentLoss(of: damage, in: segment, searchesAll: true)
         keep(without: loss.rows + loss.emptied)
@@ -54,10 +49,10 @@ struct SegmentSalvage {
 
     // MARK: Writing
 
-    mutating func write(to writer: SegmentWriter) throws(DatabaseError) {
+    func write(to writer: SegmentWriter) throws(DatabaseError) {
         writer.findsReferences = false
         try writeSeries(to: writer)
-        try writeTimes(to: writer)
+        for run in runs { try segment.copyTimes(rows: run.rows, to: writer) }
         for field in readers.indices { try writeValues(of: field, to: writer) }
     }
 
@@ -85,9 +80,7 @@ struct SegmentSalvage {
             let rows = run.rows.clamped(to: entry.rows)
             if rows.isEmpty { continue }
             if !isBegun {
-                try calling("writing a segment") { () throws(FileError) in
-                    try writer.beginSeries(entry.key.bytes)
-                }
+                try writer.beginSeries(entry.key.bytes)
                 isBegun = true
             }
             if rows == entry.rows {
@@ -101,43 +94,24 @@ struct SegmentSalvage {
         }
     }
 
-    private func writeTimes(to writer: SegmentWriter) throws(DatabaseError) {
-        let times = try segment.timeBlocks()
+    private func writeValues(of field: Int, to writer: SegmentWriter) throws(DatabaseError) {
+        guard var reader = readers[field] else { return }
+        let directory = reader.directory
+        let column = segment.footer.fields[field].column
         for run in runs {
-            for block in times.blocks(rows: run.rows) {
-                let rows = times.rows(ofBlock: block)
-                if rows.clamped(to: run.rows) == rows {
-                    let bytes = try segment.read(times.table.place(block)) {
-                        [UInt8](copying: $0)
-                    }
-                    try calling("writing a segment") { () throws(FileError) in
-                        try writer.copyTimes(bytes, entry: times.table.entry(block, type: .integer))
-                    }
-                    continue
-                }
-                let part = try segment.times(rows: rows.clamped(to: run.rows))
-                try calling("writing a segment") { () throws(FileError) in
-                    try writer.addTimes(part)
-                }
-            }
-        }
-    }
-
-    private mutating func writeValues(
-        of field: Int, to writer: SegmentWriter
-    ) throws(DatabaseError) {
-        guard let directory = readers[field]?.directory else { return }
-        for run in runs {
+            let shift = run.base - run.rows.lowerBound
             for block in directory.blocks(rows: run.rows) {
                 if loss.isLost(block, of: field) { continue }
                 let rows = directory.rows(ofBlock: block)
                 if rows.clamped(to: run.rows) == rows,
                     try canBeCopied(block, of: field, directory.table)
                 {
-                    try copy(block, of: field, run, to: writer)
-                } else {
-                    try add(block, of: field, run, to: writer)
+                    try reader.copy(block, movedBy: shift, to: writer)
+                    continue
                 }
+                var part = try reader.readablePart(block: block, rows: run.rows)
+                part.moveRows(by: shift)
+                try writer.addValues(column, part)
             }
         }
     }
@@ -150,49 +124,5 @@ struct SegmentSalvage {
         // Not if the referenced field lost values, since the new segment may lack that field.
         guard let column = try segment.repeatedColumn(table, block: block) else { return true }
         return segment.field(column).map { loss.all(ofField: $0) == nil } ?? false
-    }
-
-    private mutating func copy(
-        _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
-    ) throws(DatabaseError) {
-        guard let table = readers[field]?.directory.table else { return }
-        let column = segment.footer.fields[field].column
-        let bytes = try segment.read(table.place(block)) { [UInt8](copying: $0) }
-        let isCoded =
-            column.type == .string
-            && !SegmentFormat.holdsStrings(table.encoding(block))
-        var codes: BlockPart?
-        if isCoded { codes = try readers[field]?.part(block: block, rows: run.rows) }
-        var rows: [UInt32] = []
-        if let codes {
-            rows = codes.rows
-        } else if let own = try readers[field]?.rows(block: block) {
-            rows = Array(own)
-        }
-        let moved = SegmentSalvage.moved(rows, run)
-        codes?.rows = moved
-        let newCodes = codes
-        try calling("writing a segment") { () throws(FileError) in
-            try writer.copyValues(
-                column, bytes, entry: table.entry(block, type: column.type), rows: moved,
-                codes: newCodes)
-        }
-    }
-
-    private mutating func add(
-        _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
-    ) throws(DatabaseError) {
-        let readable = try readers[field]?.readablePart(block: block, rows: run.rows)
-        guard var part = readable, !part.rows.isEmpty else { return }
-        part.rows = SegmentSalvage.moved(part.rows, run)
-        let column = segment.footer.fields[field].column
-        let left = part
-        try calling("writing a segment") { () throws(FileError) in
-            try writer.addValues(column, left)
-        }
-    }
-
-    private static func moved(_ rows: [UInt32], _ run: Run) -> [UInt32] {
-        rows.map { UInt32(truncatingIfNeeded: Int($0) - run.rows.lowerBound + run.base) }
     }
 }

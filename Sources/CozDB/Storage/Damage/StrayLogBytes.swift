@@ -18,27 +18,24 @@ enum StrayLogBytes {
         let file = try calling("reading the write-ahead log") { () throws(FileError) in
             try directory.open(name, writable: false)
         }
-        guard let offset = try offset(in: file, identity, log.sealedSizeBytes) else { return nil }
+        var reader = try LogReader(file, expecting: identity, sealedSizeBytes: log.sealedSizeBytes)
+        while try reader.next() != nil {}
+        var offset = reader.strayOffset
+        if offset == nil, let sealed = log.sealedSizeBytes {
+            offset = try calling("reading the write-ahead log") { () throws(FileError) -> Int? in
+                let size = try file.size()
+                for start in stride(from: sealed, to: size, by: pieceSizeBytes) {
+                    let count = min(pieceSizeBytes, size - start)
+                    let bytes = try file.readAll(count: count, at: start)
+                    if let index = bytes.firstIndex(where: { $0 != 0 }) { return start + index }
+                }
+                return nil
+            }
+        }
+        guard let offset else { return nil }
         return DatabaseError(
             .damaged,
             "found other bytes than zeros between the commits of the log or after its end",
             file: file.path, offset: offset)
-    }
-
-    private static func offset(
-        in file: any File, _ identity: LogIdentity, _ sealedSizeBytes: Int?
-    ) throws(DatabaseError) -> Int? {
-        var reader = try LogReader(file, expecting: identity, sealedSizeBytes: sealedSizeBytes)
-        while try reader.next() != nil {}
-        if let stray = reader.strayOffset { return stray }
-        guard let sealedSizeBytes else { return nil }
-        return try calling("reading the write-ahead log") { () throws(FileError) -> Int? in
-            let size = try file.size()
-            for start in stride(from: sealedSizeBytes, to: size, by: pieceSizeBytes) {
-                let bytes = try file.readAll(count: min(pieceSizeBytes, size - start), at: start)
-                if let index = bytes.firstIndex(where: { $0 != 0 }) { return start + index }
-            }
-            return nil
-        }
     }
 }

@@ -37,11 +37,7 @@ extension Engine {
             state.schemas.update(id) { $0.retype(column.id, to: type) }
             state.stagedSchemas.update(id) { $0.retype(column.id, to: type) }
         }
-        do throws(DatabaseError) {
-            try replaceManifest { _ in }
-        } catch {
-            throw fail(error)
-        }
+        try replaceManifest { _ in }
     }
 
     private func checkFitsFloat(

@@ -19,17 +19,6 @@ extension Engine {
         var refusalsVersion: Int
     }
 
-    /// An encoded commit and its changes, before it has a sequence.
-    private struct EncodedCommit {
-        var record: [UInt8]
-        var report: WriteReport
-        /// The changed schemas; nil if the commit changes none.
-        var schemas: SchemaSet?
-        /// See `CommitJournal.added`.
-        var refusals: [UInt64: Int]
-        var basis: (schemasVersion: Int, refusalsVersion: Int)
-    }
-
     /// Commits a batch. It is as durable on return as the options say.
     ///
     /// - Parameters:
@@ -40,10 +29,9 @@ extension Engine {
     ) throws(DatabaseError) -> WriteReport {
         while true {
             let basis = try commitBasis(isInside)
-            let filter = ForgottenFilter(
-                basis.forgotten, schemas: basis.schemas,
-                isWhole: options.refusalPolicy == .throw)
-            if let admitted = try filter.admitted(batch) {
+            let admitted = try ForgottenFilter.admitted(
+                batch, basis.forgotten, basis.schemas, isWhole: options.refusalPolicy == .throw)
+            if let admitted {
                 if var report = try commit(admitted.batch, replayed, on: basis, isInside) {
                     admitted.count(into: &report)
                     return report
@@ -88,17 +76,14 @@ extension Engine {
         options.changeRecord?(&record)
         try checkSize(record)
         try checkReadable(record, basis.schemas)
-        let commit = EncodedCommit(
-            record: record, report: encoder.report,
-            schemas: encoder.changes.isEmpty ? nil : encoder.schemas,
-            refusals: encoder.journal.added,
-            basis: (basis.schemasVersion, basis.refusalsVersion))
         // If another commit changed what this one was validated against, it is validated again.
-        guard let (role, sequence) = try queue(commit, isInside) else { return nil }
+        guard let (role, sequence) = try queue(record, of: encoder, on: basis, isInside) else {
+            return nil
+        }
         try finish(role)
         // An equal refusal of a replayed value is a new one.
         if replayed != nil { state.withLock { $0.knownRefusals = nil } }
-        var report = commit.report
+        var report = encoder.report
         report.sequence = sequence
         return report
     }
@@ -147,21 +132,20 @@ extension Engine {
 
     /// Gives a commit its sequence and its group; nil if it must be validated again.
     private func queue(
-        _ commit: EncodedCommit, _ isInside: Bool
+        _ record: [UInt8], of encoder: CommitEncoder, on basis: CommitBasis, _ isInside: Bool
     ) throws(DatabaseError) -> (role: CommitQueue.Role, sequence: UInt64)? {
-        try state.withLock { state throws(DatabaseError) in
+        let refusals = encoder.journal.added
+        return try state.withLock { state throws(DatabaseError) in
             try checkOpen(state)
-            guard isInside || !state.isExclusive,
-                commit.basis.schemasVersion == state.schemasVersion,
-                commit.refusals.isEmpty
-                    || commit.basis.refusalsVersion == state.refusalsVersion
+            guard isInside || !state.isExclusive, basis.schemasVersion == state.schemasVersion,
+                refusals.isEmpty || basis.refusalsVersion == state.refusalsVersion
             else { return nil }
-            if let schemas = commit.schemas { state.stagedSchemas = schemas }
-            if !commit.refusals.isEmpty {
-                state.knownRefusals?.add(commit.refusals)
+            if !encoder.changes.isEmpty { state.stagedSchemas = encoder.schemas }
+            if !refusals.isEmpty {
+                state.knownRefusals?.add(refusals)
                 state.refusalsVersion &+= 1
             }
-            return (state.commits.add(commit.record), state.commits.lastSequence)
+            return (state.commits.add(record), state.commits.lastSequence)
         }
     }
 

@@ -50,12 +50,9 @@ extension Engine {
     private func compactNow(
         _ choose: ([Int], Int?) -> Range<Int>?
     ) throws(DatabaseError) {
-        var mergesMore = true
-        while mergesMore {
-            mergesMore = try compactOnce { segments in
-                choose(segments.map(\.sizeBytes), segments.firstIndex(where: \.isQuicklyEncoded))
-            }
-        }
+        while try compactOnce({ segments in
+            choose(segments.map(\.sizeBytes), segments.firstIndex(where: \.isQuicklyEncoded))
+        }) {}
         try mergeRejects { choose($0, nil) }
     }
 
@@ -69,14 +66,19 @@ extension Engine {
         _ choose: ([Manifest.Segment]) -> Range<Int>?
     ) throws(DatabaseError) -> Bool {
         let byExperiment = state.withLock { $0.manifest.segmentsByExperiment }
-        var merges = PendingMerges()
+        var merges: [PendingMerge] = []
+        var sizeBytes = 0
+        var mergedAny = false
         for (_, segments) in byExperiment.sorted(by: { $0.key < $1.key }) {
             guard let range = choose(segments) else { continue }
             guard state.withLock({ $0.phase < .closed && $0.failure == nil }) else { break }
-            try merge(Array(segments[range]), into: &merges)
-            if merges.sizeBytes >= PendingMerges.sizeBytesMax { try install(&merges) }
+            sizeBytes += try merge(Array(segments[range]), into: &merges)
+            mergedAny = mergedAny || !merges.isEmpty
+            if sizeBytes >= PendingMerge.sizeBytesMax {
+                try install(&merges)
+                sizeBytes = 0
+            }
         }
-        let mergedAny = merges.hasMerged
         try install(&merges)
         return mergedAny
     }
@@ -119,17 +121,19 @@ extension Engine {
 
     /// Replaces adjacent segments of one experiment by one segment with the same rows.
     func merge(_ inputs: [Manifest.Segment]) throws(DatabaseError) {
-        var merges = PendingMerges()
-        try merge(inputs, into: &merges)
+        var merges: [PendingMerge] = []
+        _ = try merge(inputs, into: &merges)
         try install(&merges)
     }
 
     /// Writes the merge of adjacent segments of one experiment; the manifest does not name it yet.
+    ///
+    /// - Returns: the size of the merged segment; 0 if there was nothing to merge.
     private func merge(
-        _ inputs: [Manifest.Segment], into merges: inout PendingMerges
-    ) throws(DatabaseError) {
-        guard let first = inputs.first else { return }
-        guard let schema = state.withLock({ $0.schemas[first.experiment] }) else { return }
+        _ inputs: [Manifest.Segment], into merges: inout [PendingMerge]
+    ) throws(DatabaseError) -> Int {
+        guard let first = inputs.first else { return 0 }
+        guard let schema = state.withLock({ $0.schemas[first.experiment] }) else { return 0 }
         do throws(DatabaseError) {
             // Opens the segments again, so that decoded data is released with these readers.
             let segments = try inputs.map { (info) throws(DatabaseError) in
@@ -142,7 +146,11 @@ extension Engine {
                 }
                 return (merge, merged)
             }
-            merges.add(merged, of: inputs, merge)
+            merges.append(
+                PendingMerge(
+                    segment: merged, inputs: inputs.map(\.number), counters: merge.counters,
+                    merges: merge.merges))
+            return merged.info.sizeBytes
         } catch {
             // Keeps the merges that succeeded.
             try? install(&merges)
@@ -151,14 +159,13 @@ extension Engine {
     }
 
     /// Replaces the inputs by the merged segments in the manifest.
-    private func install(_ merges: inout PendingMerges) throws(DatabaseError) {
+    private func install(_ merges: inout [PendingMerge]) throws(DatabaseError) {
         let done = merges
-        merges.outputs = []
-        merges.sizeBytes = 0
-        guard !done.outputs.isEmpty else { return }
+        merges = []
+        guard !done.isEmpty else { return }
         try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
         var outputOf: [UInt64: Manifest.Segment] = [:]
-        for output in done.outputs {
+        for output in done {
             for number in output.inputs { outputOf[number] = output.segment.info }
         }
         try replaceManifest { manifest in
@@ -168,45 +175,28 @@ extension Engine {
                 guard let output = outputOf[segment.number] else { return segment }
                 return placed.insert(output.number).inserted ? output : nil
             }
-            for output in done.outputs { manifest.add(output.counters) }
+            for output in done { manifest.add(output.counters) }
         } install: { state in
-            for output in done.outputs {
+            for output in done {
                 state.segments.insert(output.segment)
                 state.tagSetMerges.add(output.merges)
             }
             state.segments.keep(state.manifest)
         }
-        retire(done.outputs.flatMap(\.inputs).map { .segment($0) })
+        retire(done.flatMap(\.inputs).map { .segment($0) })
     }
 }
 
-/// Finished merges that wait for a manifest.
-private struct PendingMerges {
-    struct Output {
-        var segment: SegmentReader
-        /// Numbers of its input segments.
-        var inputs: [UInt64]
-        var counters: WriteCounters
-        var merges: TagSetMerges
-    }
-
-    var outputs: [Output] = []
-    var sizeBytes = 0
-    private(set) var hasMerged = false
+/// A finished merge that waits for a manifest.
+private struct PendingMerge {
+    var segment: SegmentReader
+    /// Numbers of its input segments.
+    var inputs: [UInt64]
+    var counters: WriteCounters
+    var merges: TagSetMerges
 
     /// A manifest is written at this size, since the inputs take space until then.
     static let sizeBytesMax = 16 << 20
-
-    mutating func add(
-        _ segment: SegmentReader, of inputs: [Manifest.Segment], _ merge: SegmentMerge
-    ) {
-        outputs.append(
-            Output(
-                segment: segment, inputs: inputs.map(\.number), counters: merge.counters,
-                merges: merge.merges))
-        sizeBytes += segment.info.sizeBytes
-        hasMerged = true
-    }
 }
 
 extension Manifest {

@@ -32,10 +32,7 @@ extension Engine {
     ) throws(DatabaseError) -> DeletionReport {
         try exclusively { () throws(DatabaseError) in
             let deletion = try plan(try snapshot())
-            let (rewriting, report) = try makingRoom { () throws(DatabaseError) in
-                var report = DeletionReport()
-                return (try rewrite(deletion, &report), report)
-            }
+            let (rewriting, report) = try rewrite(deletion)
             if !rewriting.isEmpty { try install(rewriting) }
             try eraseRetired()
             return report
@@ -58,30 +55,32 @@ extension Engine {
 
     // MARK: Writing
 
-    func rewrite(
-        _ deletion: Deletion, _ report: inout DeletionReport
-    ) throws(DatabaseError) -> Rewriting {
-        var rewriting = Rewriting()
-        do throws(DatabaseError) {
-            for experiment in deletion.experiments {
-                try rewrite(
-                    experiment, checkCancelled: deletion.checkCancelled, &rewriting, &report)
+    /// Writes all files of a deletion, or none.
+    func rewrite(_ deletion: Deletion) throws(DatabaseError) -> (Rewriting, DeletionReport) {
+        try makingRoom { () throws(DatabaseError) in
+            var rewriting = Rewriting()
+            var report = DeletionReport()
+            do throws(DatabaseError) {
+                for experiment in deletion.experiments {
+                    try rewrite(
+                        experiment, checkCancelled: deletion.checkCancelled, &rewriting, &report)
+                }
+                if let refusals = deletion.refusals {
+                    try rewriteRejects(
+                        refusals, withCounts: deletion.dropsRefusalCounts, &rewriting, &report)
+                }
+                try deletion.checkCancelled()
+                return (rewriting, report)
+            } catch {
+                // No manifest names these files, and the disk may be full.
+                for case .some(let reader) in rewriting.segments.values {
+                    try? remove(.segment(reader.info.number))
+                }
+                for case .some(let info) in rewriting.rejects.values {
+                    try? remove(.rejects(info.number))
+                }
+                throw error
             }
-            if let refusals = deletion.refusals {
-                try rewriteRejects(
-                    refusals, withCounts: deletion.dropsRefusalCounts, &rewriting, &report)
-            }
-            try deletion.checkCancelled()
-            return rewriting
-        } catch {
-            // No manifest names these files, and the disk may be full.
-            for case .some(let reader) in rewriting.segments.values {
-                try? remove(.segment(reader.info.number))
-            }
-            for case .some(let info) in rewriting.rejects.values {
-                try? remove(.rejects(info.number))
-            }
-            throw error
         }
     }
 
@@ -246,7 +245,7 @@ extension ExperimentDeletion {
             guard bounds.overlaps(first: part.firstTime, last: part.lastTime) else { return false }
             let rows = try segment.rows(in: bounds, of: part.rows)
             if case .range = selection { return !rows.isEmpty }
-            return selection.count(try segment.times(rows: rows)) > 0
+            return selection.mask(try segment.times(rows: rows)) != nil
         }
         if !gone.rows.isEmpty, try hasRow(gone.rows) { return true }
         guard !gone.cells.isEmpty else { return false }

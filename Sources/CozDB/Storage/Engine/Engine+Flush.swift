@@ -74,9 +74,7 @@ extension Engine {
                 var flush = MemtableFlush(view, schema: schema)
                 files.segments.append(
                     try writeSegment(schema, effort: effort) { writer throws(DatabaseError) in
-                        try calling("writing a segment") { () throws(FileError) in
-                            try flush.write(to: writer)
-                        }
+                        try flush.write(to: writer)
                     })
                 files.counters.add(flush.counters)
                 files.merges.add(flush.merges)
@@ -96,7 +94,6 @@ extension Engine {
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> SegmentReader {
         let number = try reserveFileNumber()
-        let databaseID = databaseID
         return try SegmentWriter.write(
             in: directory, number: number, databaseID: databaseID, schema: schema, effort: effort,
             isAlone: { lockFile.isHeld(in: directory) }, fill

@@ -33,10 +33,7 @@ extension Engine {
             let rows = ParticipantRows(tags: tags, participants: names)
             let deletion = wanted.deletion(of: rows, in: snapshot)
             var rewriting: Rewriting
-            (rewriting, report.deletion) = try makingRoom { () throws(DatabaseError) in
-                var report = DeletionReport()
-                return (try rewrite(deletion, &report), report)
-            }
+            (rewriting, report.deletion) = try rewrite(deletion)
             addEmptied(deletion, &rewriting)
             report.count(rewriting, in: state.withLock { $0.manifest })
             if !rewriting.isEmpty || list != forgotten {
@@ -59,8 +56,7 @@ extension Engine {
         try exclusively { () throws(DatabaseError) in
             var list = state.withLock { $0.manifest.forgotten }
             let known = list.remove(participants)
-            let edited = list
-            if !known.isEmpty { try replaceManifest { $0.forgotten = edited } }
+            if !known.isEmpty { try replaceManifest { $0.forgotten = list } }
             return known
         }
     }

@@ -35,9 +35,7 @@ final class LiveReader: Sendable {
             return known.manifest
         }
         guard let read = try Manifest.readOpen(in: directory) else {
-            let names = try calling("listing the database") { () throws(FileError) in
-                try directory.list()
-            }
+            let names = try directory.names()
             throw DirectoryMark.noManifest(
                 names, try AcknowledgedState.read(in: directory), path: directory.path)
         }

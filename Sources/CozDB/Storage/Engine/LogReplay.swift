@@ -33,23 +33,14 @@ struct LogReplay {
             while let frame = try reader.next() {
                 for (index, commit) in frame.commits.enumerated() {
                     let sequence = frame.firstSequence + UInt64(index)
-                    try apply(commit, sequence: sequence, file: file.path)
+                    try namingFile(file.path) { () throws(FormatError) in
+                        try memtable.apply(commit, sequence: sequence, schemas: &schemas)
+                    }
+                    lastSequence = sequence
                 }
             }
             if case .torn(let bytes) = reader.end { tornBytes = bytes }
             try reader.checkReach()
         }
-    }
-
-    private mutating func apply(
-        _ commit: [UInt8], sequence: UInt64, file: String
-    ) throws(DatabaseError) {
-        var changed = schemas
-        let memtable = memtable
-        try namingFile(file) { () throws(FormatError) in
-            try memtable.apply(commit, sequence: sequence, schemas: &changed)
-        }
-        schemas = changed
-        lastSequence = sequence
     }
 }

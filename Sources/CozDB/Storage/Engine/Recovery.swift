@@ -23,9 +23,7 @@ enum Recovery {
             try fileSystem.openDirectory(
                 path, create: options.createsDatabase, access: options.fileAccess)
         }
-        let names = try calling("listing the database") { () throws(FileError) in
-            try directory.list()
-        }
+        let names = try directory.names()
         try DirectoryMark.checkIsWritable(names, path: path, isRestoring: isRestoring)
         try checkIsDatabase(names, in: directory, createsDatabase: options.createsDatabase)
         let hadLock = names.contains(FileName.lock.text)
@@ -55,9 +53,12 @@ enum Recovery {
         do throws(DatabaseError) {
             lockFile = try begin(lock, found.state, &manifest, in: directory, on: fileSystem)
         } catch {
-            guard let known = manifest, error.cause?.isOutOfSpace == true,
-                try makeRoom(in: directory, known, found.state)
-            else { throw error }
+            guard let known = manifest, error.cause?.isOutOfSpace == true else { throw error }
+            // If the manifest may not be durable, only files with numbers that it has not reached
+            // may go.
+            let isDurable = found.state?.isOf(known) == true
+            let first = isDurable ? 0 : known.nextFileNumber
+            guard try removeUnreferenced(directory, known, from: first) else { throw error }
             // Read again, since one of the records may have been overwritten.
             let left = try AcknowledgedState.read(lock).state
             lockFile = try begin(lock, left, &manifest, in: directory, on: fileSystem)
@@ -174,19 +175,6 @@ enum Recovery {
         return text.isEmpty ? "unknown" : text
     }
 
-    /// Removes files when there is no space to begin with. If the manifest is known to be durable,
-    /// these are all files that it does not name, else only those with numbers that it has not
-    /// reached.
-    ///
-    /// - Returns: whether it removed any.
-    private static func makeRoom(
-        in directory: any Directory, _ manifest: Manifest, _ acknowledged: AcknowledgedState?
-    ) throws(DatabaseError) -> Bool {
-        let isDurable = acknowledged?.isOf(manifest) == true
-        return try removeUnreferenced(
-            directory, manifest, from: isDurable ? 0 : manifest.nextFileNumber)
-    }
-
     /// Removes files that a durable manifest does not name.
     ///
     /// - Parameter first: the lowest file number that may be removed.
@@ -194,10 +182,7 @@ enum Recovery {
     static func removeUnreferenced(
         _ directory: any Directory, _ manifest: Manifest, from first: UInt64 = 0
     ) throws(DatabaseError) -> Bool {
-        let named = Set(
-            manifest.segments.map { FileName.segment($0.number) }
-                + manifest.logs.map { .log($0.number) }
-                + manifest.rejects.map { .rejects($0.number) })
+        let named = manifest.fileNames
         func isUnreferenced(_ name: String, inRejects: Bool) -> Bool {
             guard let file = FileName(name) else { return false }
             switch file {
@@ -238,12 +223,8 @@ enum Recovery {
         _ names: [String], from folder: any Directory
     ) throws(FileError) {
         for name in names {
-            do throws(FileError) {
-                try folder.remove(name)
-            } catch {
-                // Another thread of an open database may have removed an obsolete file.
-                guard error.isNotFound else { throw error }
-            }
+            // Another thread of an open database may have removed an obsolete file.
+            try folder.removeIfPresent(name)
         }
         // Files may hold deleted data, so their removal must survive a power loss.
         if !names.isEmpty { try folder.sync() }

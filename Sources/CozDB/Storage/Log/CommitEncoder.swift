@@ -35,7 +35,8 @@ struct CommitEncoder {
     private var columns: [ColumnPlan?]
     /// The distinct lists of received columns.
     private var layoutKeys = RowLayouts()
-    private var layouts: [LayoutPlan] = []
+    /// The plan for each list; nil before its first row was stored.
+    private var layouts: [LayoutPlan?] = []
     /// The cell forms of all layouts that are stored unchanged.
     private var forms: [CommitTableWriter.CellForm] = []
     /// The stored values of the current row.
@@ -55,7 +56,6 @@ struct CommitEncoder {
 
     /// How values of a received column are stored.
     struct ColumnPlan {
-        var id: ColumnID
         /// Index in the table's list of columns.
         var number: Int
         var conversion: Conversion
@@ -77,8 +77,6 @@ struct CommitEncoder {
 
     /// How rows with one list of received columns are stored.
     private struct LayoutPlan {
-        /// Whether a row of it was stored, so that the plan is final.
-        var isPlanned = false
         /// Number of the layout in the record; nil if each value has to be checked.
         var number: Int?
         /// Its cell forms, as a range of `forms`.
@@ -250,13 +248,8 @@ struct CommitEncoder {
     {
         let schema = schemas.named(batch.experiments.text(tagSet.experiment))
         let identity = schema?.identity ?? batch.settings.identity ?? .standard
-        let required: [String]
-        switch identity {
-        case .participant(let tag): required = [tag]
-        case .tags(let names): required = names
-        case .allTags: required = []
-        }
-        for name in required where !tagSet.tags.contains(where: { Name($0.name) == Name(name) }) {
+        for name in identity.tagNames
+        where !tagSet.tags.contains(where: { Name($0.name) == Name(name) }) {
             return "missing identity tag \"\(name)\"; use another tag as the participant tag, "
                 + "assume one participant for all lines, or use all tags as the identity"
         }
@@ -334,9 +327,8 @@ struct CommitEncoder {
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates no field. The next value may be accepted.
             return ColumnPlan(
-                id: 0, number: 0, conversion: .refused, locked: locked,
-                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped,
-                fault: fault)
+                number: 0, conversion: .refused, locked: locked,
+                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped, fault: fault)
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
@@ -351,7 +343,7 @@ struct CommitEncoder {
             number = tables[table].column(id, type: locked)
         }
         let plan = ColumnPlan(
-            id: id ?? 0, number: number, conversion: conversion, locked: locked,
+            number: number, conversion: conversion, locked: locked,
             dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
         columns[index] = plan
         return plan
@@ -369,7 +361,7 @@ struct CommitEncoder {
         let (layout, isNew) = layoutKeys.intern(rowCells, group: tagSetExperiments[tagSet])
         if isNew {
             try check(row, rowCells, of: batch)
-            layouts.append(LayoutPlan())
+            layouts.append(nil)
         }
         let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
         if !range.contains(row.time) {
@@ -387,13 +379,13 @@ struct CommitEncoder {
             }
             return
         }
-        if let plain = layouts[layout].number {
+        if let plan = layouts[layout], let plain = plan.number {
             // A span of a property would access all of self.
             let forms = forms
             report.values += cells.count
             tables[table].appendRow(
                 tagSet: number, time: row.time, layout: plain, cells: rowCells,
-                forms: forms.span.extracting(layouts[layout].forms))
+                forms: forms.span.extracting(plan.forms))
             return
         }
         accept(row, cells, table: table, of: batch)
@@ -405,29 +397,26 @@ struct CommitEncoder {
                 tagSet: number, time: row.time, layout: layout, cells: cells.span,
                 forms: forms.span)
         }
-        if !layouts[layout].isPlanned { layouts[layout] = plan(layout: layout, table: table) }
+        if layouts[layout] == nil { layouts[layout] = plan(layout: layout, table: table) }
     }
 
     /// Plans a layout after its first row was stored. If no column needs a conversion, later rows
     /// of it are stored without checking each value.
     private mutating func plan(layout: Int, table: Int) -> LayoutPlan {
-        let count = layoutKeys.range(layout).count - 1
-        let start = layoutKeys.range(layout).lowerBound
         var cells: [BatchCell] = []
         let formStart = forms.count
-        for index in start..<(start + count) {
+        // The last number is the group.
+        for index in layoutKeys.range(layout).dropLast() {
             guard let plan = columns[Int(layoutKeys[index])], plan.conversion == .none else {
                 forms.removeLast(forms.count - formStart)
-                return LayoutPlan(isPlanned: true)
+                return LayoutPlan()
             }
             let number = UInt32(truncatingIfNeeded: plan.number)
             forms.append(CommitTableWriter.CellForm(column: number, type: plan.locked))
             cells.append(BatchCell(bits: 0, column: number))
         }
-        guard count > 0 else { return LayoutPlan(isPlanned: true) }
         return LayoutPlan(
-            isPlanned: true, number: tables[table].layout(cells.span),
-            forms: formStart..<forms.count)
+            number: tables[table].layout(cells.span), forms: formStart..<forms.count)
     }
 
     /// Collects the values of a row that can be stored, converted to their columns' types, and

@@ -47,19 +47,11 @@ struct ReplayedRefusals {
 
 /// The journal entries that one commit adds.
 struct CommitJournal {
-    private struct Repeat {
-        var id: UInt64
-        var count = 0
-        var line = 0
-        var column = 0
-    }
-
     private let known: KnownRefusals?
     private var roomBytes: Int
     private var refusals = ByteWriter()
     private var refusalCount = 0
-    private var repeats: [Repeat] = []
-    private var repeatIndexes: [UInt64: Int] = [:]
+    private var repeats = RejectsJournal()
     private let replayed: ReplayedRefusals?
     private var marks: [JournalEntry] = []
     /// The refusals of this commit: `journalID`, and the largest line number.
@@ -95,7 +87,9 @@ struct CommitJournal {
     /// Takes the last of these marks back: the row cannot be stored, and its refusal waits.
     mutating func endReplayAsRefused() { marks.removeLast() }
 
-    var count: Int { refusalCount + repeats.count + marks.count + (droppedCount > 0 ? 1 : 0) }
+    var count: Int {
+        refusalCount + repeats.entries.count + marks.count + (droppedCount > 0 ? 1 : 0)
+    }
 
     /// Whether the entries include refusals.
     var hasRefusals: Bool { refusalCount > 0 || !repeats.isEmpty || droppedCount > 0 }
@@ -114,7 +108,11 @@ struct CommitJournal {
         let id = refusal.journalID
         if let line = added[id] ?? known?.line(id) {
             // Only a later line is new. An earlier one means that the same file is imported again.
-            if case .line = refusal.subject, refusal.line > line { count(refusal, id) }
+            if case .line = refusal.subject, refusal.line > line {
+                repeats.append(
+                    .repeated(id: id, count: 1, line: refusal.line, column: refusal.column))
+                added[id] = refusal.line
+            }
             return
         }
         var entry = ByteWriter()
@@ -126,27 +124,10 @@ struct CommitJournal {
         added[id] = refusal.line
     }
 
-    private mutating func count(_ refusal: Refusal, _ id: UInt64) {
-        let index = repeatIndexes[id] ?? repeats.count
-        if index == repeats.count {
-            repeatIndexes[id] = index
-            repeats.append(Repeat(id: id))
-        }
-        repeats[index].count += 1
-        (repeats[index].line, repeats[index].column) = (refusal.line, refusal.column)
-        added[id] = refusal.line
-    }
-
     func append(to writer: inout ByteWriter) {
         writer.appendVarint(count)
         writer.append(refusals.bytes)
-        for mark in marks { writer.append(mark) }
-        for repeated in repeats {
-            writer.append(
-                JournalEntry.repeated(
-                    id: repeated.id, count: repeated.count, line: repeated.line,
-                    column: repeated.column))
-        }
+        for entry in marks + repeats.entries { writer.append(entry) }
         if droppedCount > 0 { writer.append(JournalEntry.dropped(count: droppedCount)) }
     }
 }

@@ -37,18 +37,7 @@ extension Refusal {
 }
 
 /// Filters batches by the list of forgotten participants.
-struct ForgottenFilter {
-    private let list: ForgottenList
-    private let schemas: SchemaSet
-    private let isWhole: Bool
-
-    /// - Parameter isWhole: whether every batch must be stored whole or not at all.
-    init(_ list: ForgottenList, schemas: SchemaSet, isWhole: Bool) {
-        self.isWhole = isWhole
-        self.list = list
-        self.schemas = schemas
-    }
-
+enum ForgottenFilter {
     /// A batch without the data of forgotten participants.
     struct Admitted {
         var batch: WriteBatch
@@ -61,8 +50,11 @@ struct ForgottenFilter {
 
     /// The part of a batch that may be committed; nil if that is all of it.
     ///
+    /// - Parameter isWhole: whether every batch must be stored whole or not at all.
     /// - Throws: `usage` if the batch must be stored whole or not at all.
-    func admitted(_ batch: borrowing WriteBatch) throws(DatabaseError) -> Admitted? {
+    static func admitted(
+        _ batch: borrowing WriteBatch, _ list: ForgottenList, _ schemas: SchemaSet, isWhole: Bool
+    ) throws(DatabaseError) -> Admitted? {
         if list.isEmpty { return nil }
         var forgotten = ForgottenNames(list)
         let tags = schemas.participantTags.union(

@@ -47,17 +47,13 @@ struct LogReader {
         self.acknowledged = acknowledged?.logNumber == expected.number ? acknowledged : nil
         self.file = file
         isSealed = sealedSizeBytes != nil
-        do throws(FileError) {
-            let size = try file.size()
-            sizeBytes = min(size, sealedSizeBytes ?? size)
-            window = try file.readAll(count: LogFormat.headerSizeBytes, at: 0)
-        } catch {
-            throw DatabaseError(error, while: "reading the write-ahead log")
+        let (size, header) = try calling("reading the write-ahead log") { () throws(FileError) in
+            (try file.size(), try file.readAll(count: LogFormat.headerSizeBytes, at: 0))
         }
-        do throws(FormatError) {
-            identity = try LogIdentity.read(header: window)
-        } catch {
-            throw DatabaseError(error, file: file.path)
+        sizeBytes = min(size, sealedSizeBytes ?? size)
+        window = header
+        identity = try namingFile(file.path) { () throws(FormatError) in
+            try LogIdentity.read(header: header)
         }
         guard identity == expected else {
             throw DatabaseError(

@@ -47,8 +47,13 @@ final class LogWriter {
         frame.appendZeros(LogFormat.frameHeaderSizeBytes)
         for record in records { frame.appendBlob(record) }
         let isCompressed = compress(&frame)
-        var header = header(of: frame, commitCount: records.count, firstSequence: firstSequence)
-        header.isCompressed = isCompressed
+        let header = FrameHeader(
+            payloadSizeBytes: frame.count - LogFormat.frameHeaderSizeBytes,
+            payloadChecksum: checksum(
+                frame.bytes.span.extracting(LogFormat.frameHeaderSizeBytes...),
+                seed: LogFormat.seed(identity, offset: sizeBytes)),
+            firstSequence: firstSequence, durableSizeBytes: durableSizeBytes,
+            commitCount: records.count, isCompressed: isCompressed)
         var start = ByteWriter(capacity: LogFormat.frameHeaderSizeBytes)
         header.append(to: &start, log: identity, offset: sizeBytes)
         frame.bytes.replaceSubrange(0..<start.count, with: start.bytes)
@@ -83,17 +88,5 @@ final class LogWriter {
         try file.syncData()
         durableSizeBytes = sizeBytes
         durableChecksum = writtenChecksum
-    }
-
-    /// The header of a frame that already has its payload.
-    private func header(
-        of frame: ByteWriter, commitCount: Int, firstSequence: UInt64
-    ) -> FrameHeader {
-        let payload = frame.bytes.span.extracting(LogFormat.frameHeaderSizeBytes...)
-        return FrameHeader(
-            payloadSizeBytes: payload.count,
-            payloadChecksum: checksum(payload, seed: LogFormat.seed(identity, offset: sizeBytes)),
-            firstSequence: firstSequence, durableSizeBytes: durableSizeBytes,
-            commitCount: commitCount)
     }
 }

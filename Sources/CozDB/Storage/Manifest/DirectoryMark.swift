@@ -28,8 +28,9 @@ enum DirectoryMark {
     static func checkIsComplete(_ directory: any Directory) throws(DatabaseError) {
         let (isMarked, isBackup) = try calling("opening the database") {
             () throws(FileError) -> (Bool, Bool) in
-            let isBackup = try exists(.backupMark, in: directory)
-            if try exists(.incompleteMark, in: directory) { return (true, isBackup) }
+            let isBackup = try directory.openIfPresent(FileName.backupMark.text) != nil
+            let mark = try directory.openIfPresent(FileName.incompleteMark.text)
+            if mark != nil { return (true, isBackup) }
             // A backup that stopped before it wrote the second marker.
             guard isBackup else { return (false, false) }
             return (isBeginning(try directory.list()), true)
@@ -123,17 +124,5 @@ enum DirectoryMark {
             "found an unfinished copy of a database (a file \(FileName.incompleteMark.text)), "
                 + "expected a complete one: a \(what) did not finish. Run the \(what) again, or "
                 + "remove the directory", file: path, remedy: isBackup ? .backup : .restore)
-    }
-
-    private static func exists(
-        _ name: FileName, in directory: any Directory
-    ) throws(FileError) -> Bool {
-        do throws(FileError) {
-            _ = try directory.open(name.text, writable: false)
-            return true
-        } catch {
-            if error.isNotFound { return false }
-            throw error
-        }
     }
 }

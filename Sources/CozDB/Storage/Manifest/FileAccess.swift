@@ -22,6 +22,13 @@ func namingFile<Result>(
     }
 }
 
+extension Directory {
+    /// The names in the directory of a database.
+    func names() throws(DatabaseError) -> [String] {
+        try calling("listing the database") { () throws(FileError) in try list() }
+    }
+}
+
 extension FileMapping {
     /// Passes some of the bytes to the body; they are valid during the call. The caller has checked
     /// the bounds.

@@ -95,6 +95,13 @@ struct Manifest: Sendable {
 }
 
 extension Manifest {
+    /// The files that it names.
+    var fileNames: Set<FileName> {
+        Set(
+            segments.map { FileName.segment($0.number) } + logs.map { .log($0.number) }
+                + rejects.map { .rejects($0.number) })
+    }
+
     /// Adds the counts of a flush or a merge.
     ///
     /// A merge subtracts values that flushes counted as new. A manifest rebuilt from files may lack
@@ -247,24 +254,16 @@ extension Manifest {
         counters.mergedRows = try reader.readCount(limit: Manifest.countMax)
         forgotten = try reader.readForgottenList()
         try schemas.readFormerTags(&reader)
-        branches = try Manifest.readBranches(&reader)
-        guard reader.isAtEnd else {
-            throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
-        }
-        try checkNumbers()
-    }
-
-    private static func readBranches(
-        _ reader: inout ByteReader
-    ) throws(FormatError) -> [Branch] {
-        var branches: [Branch] = []
-        for _ in 0..<(try reader.readCount(limit: branchCountMax)) {
+        for _ in 0..<(try reader.readCount(limit: Manifest.branchCountMax)) {
             branches.append(
                 Branch(
                     id: try reader.readUInt64(), generation: try reader.readVarint(),
                     sequence: try reader.readVarint()))
         }
-        return branches
+        guard reader.isAtEnd else {
+            throw FormatError(.invalid, "bytes after the manifest's end", at: 24 + reader.offset)
+        }
+        try checkNumbers()
     }
 
     /// Checks that file numbers are below the limit and unique.
@@ -363,19 +362,17 @@ extension Manifest {
     static func readOpen(
         in directory: any Directory
     ) throws(DatabaseError) -> (manifest: Manifest, file: any File)? {
-        let name = FileName.manifest.text
         typealias Found = (bytes: [UInt8], file: any File)
         let found = try calling("reading the manifest") { () throws(FileError) -> Found? in
-            do throws(FileError) {
-                let file = try directory.open(name, writable: false)
-                return (try bytes(of: file), file)
-            } catch {
-                if error.isNotFound { return nil }
-                throw error
-            }
+            let file = try directory.openIfPresent(FileName.manifest.text)
+            guard let file else { return nil }
+            return (try bytes(of: file), file)
         }
         guard let found else { return nil }
-        return (try decode(found.bytes, in: directory), found.file)
+        let manifest = try namingFile(found.file.path) { () throws(FormatError) in
+            try Manifest(decoding: found.bytes)
+        }
+        return (manifest, found.file)
     }
 
     /// The bytes of the manifest file, whatever its version.
@@ -410,15 +407,6 @@ extension Manifest {
         return try? Manifest(decoding: Array(bytes[..<(headerSizeBytes + Int(size))]))
     }
 
-    private static func decode(
-        _ bytes: [UInt8], in directory: any Directory
-    ) throws(DatabaseError) -> Manifest {
-        let path = directory.path + "/" + FileName.manifest.text
-        return try namingFile(path) { () throws(FormatError) in
-            try Manifest(decoding: bytes)
-        }
-    }
-
     /// Replaces the manifest. It is durable on return.
     mutating func write(in directory: any Directory) throws(FileError) {
         // No reader would accept such a file.
@@ -445,11 +433,7 @@ extension Manifest {
         in directory: any Directory, by bytes: [UInt8]
     ) throws(FileError) {
         let draft = FileName.manifestDraft.text
-        do throws(FileError) {
-            try directory.remove(draft)
-        } catch {
-            guard error.isNotFound else { throw error }
-        }
+        try directory.removeIfPresent(draft)
         do throws(FileError) {
             let file = try directory.create(draft)
             try file.writeAll(bytes.span, at: 0)

@@ -38,24 +38,6 @@ struct RepairMark: Equatable {
         }
     }
 
-    private init?(_ text: String) {
-        guard text.last == "\n", let end = text.lastIndex(of: " "),
-            text[text.index(after: end)...].dropLast() == RepairMark.check(of: text[..<end])
-        else { return nil }
-        let numbers = text[..<end].split(separator: " ").compactMap { UInt64($0) }
-        guard numbers.count == 4 else { return nil }
-        self.init(
-            databaseID: numbers[0], firstNumber: numbers[1], generation: numbers[2],
-            adopts: numbers[3] == 1)
-    }
-
-    init(databaseID: UInt64, firstNumber: UInt64, generation: UInt64, adopts: Bool) {
-        self.databaseID = databaseID
-        self.firstNumber = firstNumber
-        self.generation = generation
-        self.adopts = adopts
-    }
-
     /// Whether the marker is of a repair of these files that did not finish.
     func isValid(_ manifest: Manifest?, _ acknowledged: AcknowledgedState?) -> Bool {
         (acknowledged?.generation ?? 0) <= generation
@@ -86,5 +68,19 @@ struct RepairMark: Equatable {
             throw error
         }
         try directory.sync()
+    }
+}
+
+extension RepairMark {
+    /// Parses the content; nil if it is not complete.
+    private init?(_ text: String) {
+        guard text.last == "\n", let end = text.lastIndex(of: " "),
+            text[text.index(after: end)...].dropLast() == RepairMark.check(of: text[..<end])
+        else { return nil }
+        let numbers = text[..<end].split(separator: " ").compactMap { UInt64($0) }
+        guard numbers.count == 4 else { return nil }
+        self.init(
+            databaseID: numbers[0], firstNumber: numbers[1], generation: numbers[2],
+            adopts: numbers[3] == 1)
     }
 }

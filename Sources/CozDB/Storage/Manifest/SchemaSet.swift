@@ -206,17 +206,6 @@ extension Column {
     fileprivate var textSizeBytes: Int { unit.utf8.count + note.utf8.count }
 }
 
-extension Identity {
-    /// The tags that it names.
-    fileprivate var tagNames: [String] {
-        switch self {
-        case .participant(let tag): [tag]
-        case .tags(let names): names
-        case .allTags: []
-        }
-    }
-}
-
 // MARK: Bytes (layout: docs/format/wal.md, "schema changes")
 
 extension ByteWriter {

@@ -16,7 +16,6 @@ final class MemtableTable: Sendable {
         var cellStart: UInt32
     }
 
-    let experiment: Int
     let rows = ChunkedArray<Row>()
     /// Values as in `ColumnSlice`. A string is its number in the memtable or a time word.
     let cells = ChunkedArray<UInt64>()
@@ -27,10 +26,6 @@ final class MemtableTable: Sendable {
     let attributeSets = ByteArena()
     /// Cached results that make reading faster.
     let known = MemtableCache()
-
-    init(experiment: Int) {
-        self.experiment = experiment
-    }
 
     var sizeBytes: Int {
         rows.sizeBytes + cells.sizeBytes + layouts.sizeBytes + keys.sizeBytes
@@ -78,7 +73,7 @@ final class Memtable {
 
     fileprivate func table(_ experiment: Int) -> MemtableTable {
         if let known = tables[experiment] { return known }
-        let table = MemtableTable(experiment: experiment)
+        let table = MemtableTable()
         tables[experiment] = table
         return table
     }

@@ -44,7 +44,7 @@ struct MemtableFlush {
         columnCounts = [Int](repeating: 0, count: schema.columnCount)
     }
 
-    mutating func write(to writer: SegmentWriter) throws(FileError) {
+    mutating func write(to writer: SegmentWriter) throws(DatabaseError) {
         let order = view.order()
         for place in order.series.indices {
             let rows = order.range(place)
@@ -82,7 +82,7 @@ struct MemtableFlush {
 
     private mutating func writeChunk(
         _ order: MemtableOrder, _ chunk: Range<Int>, to writer: SegmentWriter
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         number(order, chunk)
         scatter(order, chunk)
         try writer.addRows(times)
@@ -156,7 +156,7 @@ struct MemtableFlush {
         }
         let strings = StringSource.arena(view.strings)
         func text(_ word: UInt64?) -> String? {
-            word.flatMap { strings.withBytes($0) { String(validating: $0) ?? "" } }
+            word.map { strings.withBytes($0) { String(validating: $0) ?? "" } }
         }
         return values.filter { $0.value.earlier != $0.value.later }
             .map {

@@ -212,15 +212,7 @@ struct MemtableOrder: Sendable {
     ) {
         guard let first = added.first else { return }
         // Most new rows are later than all old ones. At the same time, the later commit comes last.
-        var (low, high) = (old.startIndex, old.endIndex)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if view.rows[Int(old[middle])].time <= first.time {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
+        let low = old.partitioningIndex { view.rows[Int($0)].time > first.time }
         rows += old[..<low]
         var rest = old[low...]
         for entry in added {
@@ -244,11 +236,8 @@ struct MemtableOrder: Sendable {
         var rest = known[...]
         for (key, number) in keys {
             // The first known key that is not less than this one.
-            var (low, high) = (rest.startIndex, rest.endIndex)
-            while low < high {
-                let middle = low + (high - low) / 2
-                let isBefore = view.keys.copy(Int(rest[middle])).lexicographicallyPrecedes(key)
-                if isBefore { low = middle + 1 } else { high = middle }
+            let low = rest.partitioningIndex {
+                !view.keys.copy(Int($0)).lexicographicallyPrecedes(key)
             }
             merged += rest[..<low]
             rest = rest[low...]
@@ -284,12 +273,7 @@ struct MemtableOrder: Sendable {
     }
 
     private static func sort(_ entries: inout [Added], _ range: Range<Int>) {
-        var isSorted = true
-        for index in range.dropFirst() where entries[index - 1].time > entries[index].time {
-            isSorted = false
-            break
-        }
-        guard !isSorted else { return }
+        if range.dropFirst().allSatisfy({ entries[$0 - 1].time <= entries[$0].time }) { return }
         entries[range].sort { $0.time != $1.time ? $0.time < $1.time : $0.row < $1.row }
     }
 }

@@ -57,12 +57,14 @@ struct ColumnCursor {
         summarize: (_ first: Int64, _ last: Int64) -> Bool
     ) throws(DatabaseError) -> ColumnPiece? {
         while !isEmpty {
-            let cluster = nextCluster()
+            let cluster = cluster(from: nextExtent)
             nextExtent = cluster.upperBound
             if cluster.count == 1, let piece = try summary(cluster.lowerBound, summarize) {
                 return piece
             }
-            let slice = try orderedValues(cluster)
+            let slice = try values(cluster)
+            // Readers rely on the order.
+            guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
             if slice.count > 0 { return .values(slice) }
         }
         return nil
@@ -70,13 +72,8 @@ struct ColumnCursor {
 
     /// The next values, by ascending time inside the slice even if the cursor descends.
     mutating func nextValues() throws(DatabaseError) -> ColumnSlice? {
-        while !isEmpty {
-            let cluster = nextCluster()
-            nextExtent = cluster.upperBound
-            let slice = try orderedValues(cluster)
-            if slice.count > 0 { return slice }
-        }
-        return nil
+        guard case .values(let slice)? = try next(summarize: { _, _ in false }) else { return nil }
+        return slice
     }
 
     /// The first value in reading order: the latest if descending, else the earliest. Reads little
@@ -164,7 +161,8 @@ struct ColumnCursor {
         guard let open = readers[extent.part], column.isStored(as: open.reader.storedType) else {
             return true
         }
-        return predicate.allows(open.reader.directory.summary(extent.block, type: column.type))
+        let table = open.reader.directory.table
+        return predicate.allows(table.summary(extent.block, type: column.type))
     }
 
     /// Removes extents outside of the wanted times. Values at wanted times do not change, because a
@@ -227,9 +225,7 @@ struct ColumnCursor {
         }
     }
 
-    /// The next group of overlapping extents, at least one.
-    private func nextCluster() -> Range<Int> { cluster(from: nextExtent) }
-
+    /// The group of overlapping extents that starts with this one.
     private func cluster(from start: Int) -> Range<Int> {
         var end = start + 1
         var first = extents[start].first
@@ -255,18 +251,7 @@ struct ColumnCursor {
             column.isStored(as: open.reader.storedType), summarize(extent.first, extent.last)
         else { return nil }
         counts?.blocksSummarized += 1
-        return .summary(open.reader.directory.summary(extent.block, type: column.type))
-    }
-
-    /// The values of overlapping extents.
-    ///
-    /// - Throws: `damaged` also if their times do not ascend, because readers rely on it.
-    private mutating func orderedValues(
-        _ cluster: Range<Int>
-    ) throws(DatabaseError) -> ColumnSlice {
-        let slice = try values(cluster)
-        guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
-        return slice
+        return .summary(open.reader.directory.table.summary(extent.block, type: column.type))
     }
 
     /// The values of overlapping extents. The newest source comes last and wins.
@@ -305,7 +290,7 @@ struct ColumnCursor {
             slice = memtable.values(of: column, rows: part.rows)
         } else if let open = readers[extent.part] {
             slice = try open.reader.values(block: extent.block, rows: rows[extent.part])
-            counts?.storedBytes += open.reader.directory.sizeBytes(extent.block)
+            counts?.storedBytes += open.reader.directory.table.sizeBytes(extent.block)
             slice = slice.shown(as: column)
         } else {
             slice = ColumnSlice(type: column.type)

@@ -32,8 +32,7 @@ final class ColumnPool {
         }
         if let known = sources[source].column(field) { return known }
         try CancellationCheck.check()
-        let opened = OpenColumn(
-            SegmentColumnReader(segment, field: field, directory: try segment.directory(field)))
+        let opened = OpenColumn(try SegmentColumnReader(segment, field: field))
         sources[source].add(opened, field, of: segment.footer.fields.count)
         return opened
     }

@@ -38,13 +38,6 @@ enum RowSelection: Sendable {
         return mask
     }
 
-    /// The number of selected ones of some ascending times.
-    func count(_ times: [Int64]) -> Int {
-        var count = 0
-        forEachSelected(times) { _ in count += 1 }
-        return count
-    }
-
     /// Calls the body with the indices of the selected ones of some ascending times.
     func forEachSelected(_ times: [Int64], _ body: (Int) -> Void) {
         switch self {
@@ -125,7 +118,7 @@ struct SeriesLoss: Sendable {
 }
 
 extension ExperimentDeletion {
-    /// Calls the body for each series that may lose data.
+    /// Calls the body for each series that loses data.
     func forEachSeries(
         _ body: (Series, SeriesDeletion, SeriesLoss) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -135,7 +128,8 @@ extension ExperimentDeletion {
             withFields: { series, fields throws(DatabaseError) in
                 let deletion = try self.deletion(of: series, fields)
                 if deletion.isEmpty { return }
-                try body(series, deletion, try loss(deletion, of: series, fields))
+                let loss = try loss(deletion, of: series, fields)
+                if loss.rows > 0 || !loss.fields.isEmpty { try body(series, deletion, loss) }
             })
     }
 
@@ -238,25 +232,15 @@ extension ExperimentDeletion {
     private func count(
         _ column: ColumnID, _ series: Series, _ selection: RowSelection
     ) throws(DatabaseError) -> SeriesLoss.Field {
-        var found = SeriesLoss.Field(column: column, count: 0, firstTime: .max, lastTime: .min)
-        var isRange = false
-        if case .range = selection { isRange = true }
-        func add(_ count: Int, _ first: Int64, _ last: Int64) {
-            found.count += count
-            found.firstTime = min(found.firstTime, first)
-            found.lastTime = max(found.lastTime, last)
+        let found: ValueTally
+        switch selection {
+        case .range(let range): found = try view.valueCount(of: column, in: series, range: range)
+        case .times:
+            let times = try times(of: column, in: series, among: selection)
+            found = ValueTally(
+                count: times.count, first: times.first ?? .max, last: times.last ?? .min)
         }
-        try view.scan(
-            column, of: series, in: selection.bounds, summarize: { _, _ in isRange }
-        ) { piece in
-            switch piece {
-            case .buckets: break
-            case .summary(let summary): add(summary.count, summary.firstTime, summary.lastTime)
-            case .values(let slice):
-                selection.forEachSelected(slice.times) { add(1, slice.times[$0], slice.times[$0]) }
-            }
-            return true
-        }
-        return found
+        return SeriesLoss.Field(
+            column: column, count: found.count, firstTime: found.first, lastTime: found.last)
     }
 }

@@ -53,9 +53,7 @@ struct FilteredRows {
         self.columns = columns
         end = pending.upperBound
         for column in Set(test.columns).union(columns) {
-            guard let open = try pool.column(column, source: part.source, of: view) else {
-                continue
-            }
+            guard let open = try open(column) else { continue }
             let directory = open.reader.directory
             tally.add(
                 column, inRange: directory.blocks(rows: pending),
@@ -64,11 +62,13 @@ struct FilteredRows {
         for index in columns.indices { try wait(index, from: pending.lowerBound) }
     }
 
+    private func open(_ column: ColumnID) throws(DatabaseError) -> ColumnPool.OpenColumn? {
+        try pool.column(column, source: part.source, of: view)
+    }
+
     /// Queues a column by its first possible row from `row` on. A column without one is done.
     private mutating func wait(_ index: Int, from row: Int) throws(DatabaseError) {
-        guard let open = try pool.column(columns[index], source: part.source, of: view) else {
-            return
-        }
+        guard let open = try open(columns[index]) else { return }
         if let row = open.reader.nextRow(from: row, before: end) {
             waiting.push(index, Int64(row))
         }
@@ -129,11 +129,11 @@ struct FilteredRows {
         var allowed: ChosenRows?
         for predicate in test.requiredPredicates where predicate.usesStatistics {
             var own = none
-            if let open = try pool.column(predicate.column, source: part.source, of: view) {
+            if let open = try open(predicate.column) {
                 let directory = open.reader.directory
                 let type = view.schema.column(predicate.column).type
                 for block in directory.blocks(rows: none.range)
-                where predicate.allows(directory.summary(block, type: type)) {
+                where predicate.allows(directory.table.summary(block, type: type)) {
                     own.choose(directory.rows(ofBlock: block))
                 }
             }
@@ -203,9 +203,7 @@ struct FilteredRows {
     ) throws(DatabaseError) -> Int {
         switch test {
         case .column(let predicate):
-            guard let open = try pool.column(predicate.column, source: part.source, of: view) else {
-                return 0
-            }
+            guard let open = try open(predicate.column) else { return 0 }
             return open.reader.directory.blocks(rows: window).count
         case .all(let parts):
             var least = Int.max
@@ -221,16 +219,14 @@ struct FilteredRows {
     private mutating func choose(
         _ predicate: ColumnPredicate, among earlier: ChosenRows?, into chosen: inout ChosenRows
     ) throws(DatabaseError) {
-        guard let open = try pool.column(predicate.column, source: part.source, of: view) else {
-            return
-        }
+        guard let open = try open(predicate.column) else { return }
         let directory = open.reader.directory
         let type = view.schema.column(predicate.column).type
         for block in directory.blocks(rows: chosen.range) {
             if let earlier, !earlier.hasAny(of: directory.rows(ofBlock: block)) { continue }
             let verdict =
                 predicate.usesStatistics
-                ? predicate.test.verdict(on: directory.summary(block, type: type)) : nil
+                ? predicate.test.verdict(on: directory.table.summary(block, type: type)) : nil
             if verdict == false { continue }
             if verdict == nil, !open.reader.isLoaded(block) {
                 tally.decode(predicate.column, block, directory)
@@ -265,7 +261,7 @@ struct FilteredRows {
             return chosen.bits.oneCount(in: current)
         }
         listRows()
-        guard let open = try pool.column(column, source: part.source, of: view) else { return 0 }
+        guard let open = try open(column) else { return 0 }
         var count = 0
         for block in open.reader.directory.blocks(rows: span) {
             tally.summarize(column, block)
@@ -280,13 +276,13 @@ struct FilteredRows {
     /// - Parameters:
     ///   - active: the result of `takeColumns` for the current rows.
     mutating func forEachColumn(
-        _ active: [Int], _ body: (Int, ChosenValues) -> Void
+        _ active: [Int], _ body: (Int, RowValues) -> Void
     ) throws(DatabaseError) {
         guard let last = rows.last else { return }
         for (number, index) in active.enumerated() {
             if number % 1024 == 1023 { try CancellationCheck.check() }
             let found = try values(columns[index])
-            if !found.places.isEmpty { body(index, found) }
+            if !found.rows.isEmpty { body(index, found) }
             try wait(index, from: Int(last) + 1)
         }
     }
@@ -307,20 +303,18 @@ struct FilteredRows {
         return active.sorted()
     }
 
-    /// The values of a column in the current rows.
-    mutating func values(_ column: ColumnID) throws(DatabaseError) -> ChosenValues {
+    /// The values of a column in the current rows. Their rows are indices of current rows.
+    mutating func values(_ column: ColumnID) throws(DatabaseError) -> RowValues {
         listRows()
-        var found = ChosenValues()
-        guard let open = try pool.column(column, source: part.source, of: view) else {
-            return found
-        }
+        var found = RowValues()
+        guard let open = try open(column) else { return found }
         let directory = open.reader.directory
         for block in directory.blocks(rows: span) {
-            let before = found.places.count
+            let before = found.rows.count
             let wasLoaded = open.reader.isLoaded(block)
             try open.reader.append(
                 block: block, at: rows.span, isShared: !isOwn(block, directory), to: &found)
-            guard found.places.count > before, !wasLoaded else { continue }
+            guard found.rows.count > before, !wasLoaded else { continue }
             tally.decode(column, block, directory)
         }
         return found.shown(from: open.reader.storedType, as: view.schema.column(column))
@@ -333,15 +327,15 @@ struct FilteredRows {
     }
 }
 
-extension ChosenValues {
-    fileprivate func shown(from stored: FieldType, as column: Column) -> ChosenValues {
+extension RowValues {
+    /// The values as the schema has them. Empty if the cast is not defined.
+    func shown(from stored: FieldType, as column: Column) -> RowValues {
         guard !column.isStored(as: stored) else { return self }
         var slice = ColumnSlice(type: stored, strings: strings)
         slice.bits = bits
         slice = slice.shown(as: column)
-        // A cast that is not defined gives no values.
-        guard slice.count == places.count else { return ChosenValues() }
-        return ChosenValues(places: places, bits: slice.bits, strings: slice.strings)
+        guard slice.count == rows.count else { return RowValues() }
+        return RowValues(rows: rows, bits: slice.bits, strings: slice.strings)
     }
 }
 
@@ -383,7 +377,7 @@ private struct BlockTally {
     mutating func decode(_ column: ColumnID, _ block: Int, _ directory: FieldDirectory) {
         guard let counts, isFirst(column, block) else { return }
         counts.blocksDecoded += 1
-        counts.storedBytes += directory.sizeBytes(block)
+        counts.storedBytes += directory.table.sizeBytes(block)
     }
 
     mutating func summarize(_ column: ColumnID, _ block: Int) {

@@ -308,19 +308,21 @@ struct RowCursor {
 }
 
 extension ColumnBatch.Column {
-    /// - Parameter count: the number of rows of the batch.
-    fileprivate init(_ found: ChosenValues, type: FieldType, count: Int) {
+    /// - Parameters:
+    ///   - found: the values by row of the batch.
+    ///   - count: the number of rows of the batch.
+    init(_ found: RowValues, type: FieldType, count: Int) {
         self.init(type: type, strings: found.strings, isEmpty: false)
-        if found.places.count == count {
+        if found.rows.count == count {
             bits = found.bits
             isPresent = [Bool](repeating: true, count: count)
             return
         }
         bits = [UInt64](repeating: 0, count: count)
         isPresent = [Bool](repeating: false, count: count)
-        for (index, place) in found.places.enumerated() {
-            bits[Int(place)] = found.bits[index]
-            isPresent[Int(place)] = true
+        for (index, row) in found.rows.enumerated() {
+            bits[Int(row)] = found.bits[index]
+            isPresent[Int(row)] = true
         }
     }
 }

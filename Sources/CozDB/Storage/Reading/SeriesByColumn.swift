@@ -40,8 +40,8 @@ struct SeriesByColumn {
             switch source {
             case .segment(let segment):
                 guard let field = segment.field(column.id) else { continue }
-                let directory = try segment.directory(field)
-                var reader = SegmentColumnReader(segment, field: field, directory: directory)
+                var reader = try SegmentColumnReader(segment, field: field)
+                let directory = reader.directory
                 for block in 0..<directory.table.count {
                     let near = SeriesByColumn.overlapping(directory.rows(ofBlock: block), own)
                     guard near.count > directory.table.valueCount(block) else {

@@ -17,8 +17,7 @@ struct SingleSegmentCursor {
         _ view: RowSources, column: ColumnID, part: Series.Part, range: TimeRange,
         counts: ReadCounts?, pool: ColumnPool, shape: ColumnShape
     ) throws(DatabaseError) {
-        guard let open = try pool.column(column, source: part.source, of: view),
-            case .segment = view.sources[part.source]
+        guard let open = try pool.column(column, source: part.source, of: view)
         else { return nil }
         self.column = view.schema.column(column)
         self.part = part
@@ -50,7 +49,7 @@ struct SingleSegmentCursor {
             let isCovered = range.covers(first: first, last: last)
             if mayBeSummary, isOwn, isCovered, summarize(first, last) {
                 counts?.blocksSummarized += 1
-                let summary = directory.summary(block, type: column.type)
+                let summary = directory.table.summary(block, type: column.type)
                 guard try body(.summary(summary)) else { return }
                 continue
             }
@@ -73,7 +72,7 @@ struct SingleSegmentCursor {
 
     private func values(_ block: Int, _ isCovered: Bool) throws(DatabaseError) -> ColumnSlice {
         counts?.blocksDecoded += 1
-        counts?.storedBytes += open.reader.directory.sizeBytes(block)
+        counts?.storedBytes += open.reader.directory.table.sizeBytes(block)
         var withTimes = !isCovered || !column.isStored(as: open.reader.storedType)
         if case .untimed = shape {} else { withTimes = true }
         var slice = try open.reader.values(block: block, rows: rows, withTimes: withTimes)
@@ -86,7 +85,7 @@ struct SingleSegmentCursor {
         _ block: Int, _ buckets: FixedBuckets, _ withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {
         counts?.blocksDecoded += 1
-        if withValues { counts?.storedBytes += open.reader.directory.sizeBytes(block) }
+        if withValues { counts?.storedBytes += open.reader.directory.table.sizeBytes(block) }
         return try open.reader.bucketed(
             block: block, rows: rows, buckets, withValues: withValues)
     }

@@ -99,10 +99,22 @@ struct SingleSegmentRowCursor {
             for index in active { wait(index, from: window.upperBound) }
             active.removeAll(keepingCapacity: true)
             guard !found.isEmpty else { continue }
-            let places = RowPositions(isThere)
-            batch.times = try times(window, isThere, count: places.count)
-            for (place, type, values) in found {
-                batch.fill(place, places.column(type, values))
+            let times = try segment.times(rows: window)
+            var count = 0
+            let places = isThere.map { isThere in
+                defer { count += isThere ? 1 : 0 }
+                return UInt32(truncatingIfNeeded: count)
+            }
+            batch.times =
+                count == window.count ? times : zip(times, isThere).compactMap { $1 ? $0 : nil }
+            for index in found.indices {
+                if found[index].values.rows.count < count {
+                    found[index].values.move(to: places.span)
+                }
+                batch.fill(
+                    found[index].place,
+                    ColumnBatch.Column(
+                        found[index].values, type: found[index].type, count: count))
             }
             return true
         }
@@ -118,73 +130,10 @@ struct SingleSegmentRowCursor {
             let directory = open.reader.directory
             for block in directory.blocks(rows: window) where !open.reader.isLoaded(block) {
                 counts.blocksDecoded += 1
-                counts.storedBytes += directory.sizeBytes(block)
+                counts.storedBytes += directory.table.sizeBytes(block)
             }
         }
         try open.reader.append(rows: window, to: &values, keepsShared: true)
-        guard !column.isStored(as: open.reader.storedType) else { return values }
-        var slice = ColumnSlice(type: open.reader.storedType, strings: values.strings)
-        slice.bits = values.bits
-        slice = slice.shown(as: column)
-        // A cast that is not defined gives no values.
-        guard slice.count == values.rows.count else { return RowValues() }
-        return RowValues(rows: values.rows, bits: slice.bits, strings: slice.strings)
-    }
-
-    /// The times of the rows of a window that are present.
-    private func times(
-        _ window: Range<Int>, _ isThere: [Bool], count: Int
-    ) throws(DatabaseError) -> [Int64] {
-        var times: [Int64] = []
-        times.reserveCapacity(count)
-        let directory = try segment.timeBlocks()
-        var row = window.lowerBound
-        while row < window.upperBound {
-            let (block, rows) = directory.timeBlock(row: row)
-            let known = try segment.times(block: block)
-            let end = min(rows.upperBound, window.upperBound)
-            for row in row..<end where isThere[row - window.lowerBound] {
-                times.append(known[row - rows.lowerBound])
-            }
-            row = end
-        }
-        return times
-    }
-}
-
-/// The positions of a window's present rows in a batch.
-private struct RowPositions {
-    let count: Int
-    private let isDense: Bool
-    private var places: [UInt32] = []
-
-    init(_ isThere: [Bool]) {
-        var next: UInt32 = 0
-        places.reserveCapacity(isThere.count)
-        for flag in isThere {
-            places.append(next)
-            next &+= flag ? 1 : 0
-        }
-        count = Int(next)
-        isDense = count == isThere.count
-    }
-
-    func column(_ type: FieldType, _ values: RowValues) -> ColumnBatch.Column {
-        var column = ColumnBatch.Column(type: type)
-        column.isEmpty = false
-        column.strings = values.strings
-        if values.rows.count == count {
-            column.bits = values.bits
-            column.isPresent = [Bool](repeating: true, count: count)
-            return column
-        }
-        column.bits = [UInt64](repeating: 0, count: count)
-        column.isPresent = [Bool](repeating: false, count: count)
-        for (index, row) in values.rows.enumerated() {
-            let place = Int(places[Int(row)])
-            column.bits[place] = values.bits[index]
-            column.isPresent[place] = true
-        }
-        return column
+        return values.shown(from: open.reader.storedType, as: column)
     }
 }

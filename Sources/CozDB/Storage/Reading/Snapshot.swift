@@ -186,13 +186,6 @@ final class ExperimentView: Sendable {
         }
     }
 
-    /// The latest value of a column in a range. Reads from the end only.
-    func last(
-        _ column: ColumnID, of series: Series, in range: TimeRange
-    ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
-        try end(column, of: series, in: range, last: true)
-    }
-
     /// The earliest or the latest value of a column in a range. Reads from that end only.
     func end(
         _ column: ColumnID, of series: Series, in range: TimeRange, last: Bool,

@@ -26,8 +26,7 @@ final class ColumnMerger: @unchecked Sendable {
         keepsBlocks = number * segments.count < ColumnMerger.keptReaderCountMax
         readers = try segments.map { (segment) throws(DatabaseError) in
             guard let field = segment.field(column.id) else { return nil }
-            return SegmentColumnReader(
-                segment, field: field, directory: try segment.directory(field))
+            return try SegmentColumnReader(segment, field: field)
         }
         nextRows = readers.map { $0?.nextRow(from: 0, before: .max) }
     }
@@ -46,7 +45,9 @@ final class ColumnMerger: @unchecked Sendable {
                         && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
                 nextRows[input.source] = reader.nextRow(from: input.chunk.upperBound, before: .max)
-                if !keepsBlocks { reader.forgetLoaded() }
+                if !keepsBlocks {
+                    reader = try SegmentColumnReader(reader.segment, field: reader.field)
+                }
                 readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }
                 merged.add(&newer)
@@ -94,7 +95,7 @@ final class ColumnMerger: @unchecked Sendable {
 
 extension RowValues {
     /// Replaces each row by the number at its place.
-    fileprivate mutating func move(to places: Span<UInt32>) {
+    mutating func move(to places: Span<UInt32>) {
         var rows = self.rows.mutableSpan
         for index in rows.indices { rows[index] = places[Int(rows[index])] }
     }

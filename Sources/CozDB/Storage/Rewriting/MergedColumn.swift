@@ -41,7 +41,12 @@ struct MergedColumn {
             return
         }
         if first <= last { isMixed = true }
-        adopt(&newer)
+        let codeOffset = values.adopt(newer.strings)
+        if codeOffset > 0 {
+            for index in newer.bits.indices {
+                newer.bits[index] = ISOTime.moved(newer.bits[index], by: codeOffset)
+            }
+        }
         let offset = values.bits.count
         for var block in newer.wholeBlocks {
             block.values = (block.values.lowerBound + offset)..<(block.values.upperBound + offset)
@@ -65,20 +70,6 @@ struct MergedColumn {
             put(mixed, places)
         } else {
             putCounting(mixed, places)
-        }
-    }
-
-    /// Merges the string tables of both.
-    private mutating func adopt(_ newer: inout RowValues) {
-        guard column.type == .string, newer.strings !== values.strings,
-            newer.strings.count > 0
-        else { return }
-        let offset = UInt64(values.strings.count)
-        values.strings =
-            offset == 0 ? newer.strings : StringTable(values.strings, newer.strings)
-        guard offset > 0 else { return }
-        for index in newer.bits.indices {
-            newer.bits[index] = ISOTime.moved(newer.bits[index], by: offset)
         }
     }
 

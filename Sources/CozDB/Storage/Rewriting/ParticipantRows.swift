@@ -47,7 +47,8 @@ struct ParticipantRows {
         let range = TimeRange(lower: time.nanoseconds, upper: time.nanoseconds + 1)
         guard let series = try view.series(of: key, in: range) else { return false }
         for attribute in attributes {
-            if case .string(let text)? = try view.last(attribute.id, of: series, in: range)?.value,
+            let last = try view.end(attribute.id, of: series, in: range, last: true)
+            if case .string(let text)? = last?.value,
                 participants.contains(Name(text))
             {
                 return true

@@ -43,10 +43,8 @@ struct SegmentFilter {
         self.source = source
         self.deletion = deletion
         isDeleted = segment.footer.fields.map { deletion.columns.contains($0.column.id) }
-        for field in segment.footer.fields.indices {
-            readers.append(
-                SegmentColumnReader(
-                    segment, field: field, directory: try segment.directory(field)))
+        readers = try segment.footer.fields.indices.map { (field) throws(DatabaseError) in
+            try SegmentColumnReader(segment, field: field)
         }
         for field in readers.indices { wait(field, from: 0) }
         if !deletion.columns.isEmpty { waitingForCells = waiting }
@@ -144,10 +142,8 @@ struct SegmentFilter {
     ) throws(DatabaseError) {
         try writeRun(to: writer)
         let kept = times.indices.filter { dropped?[$0] != true }
-        try calling("writing a segment") { () throws(FileError) in
-            if let key { try writer.beginSeries(key.bytes) }
-            try writer.addRows(kept.map { times[$0] })
-        }
+        if let key { try writer.beginSeries(key.bytes) }
+        try writer.addRows(kept.map { times[$0] })
         try writeValues(chunk, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
     }
 
@@ -168,29 +164,14 @@ struct SegmentFilter {
         } else {
             run.rows = run.rows.lowerBound..<rows.upperBound
         }
-        guard let key else { return }
-        try calling("writing a segment") { () throws(FileError) in
-            try writer.beginSeries(key.bytes)
-        }
+        if let key { try writer.beginSeries(key.bytes) }
     }
 
     private mutating func writeRun(to writer: SegmentWriter) throws(DatabaseError) {
         let run = run
         self.run = Run()
         guard !run.rows.isEmpty else { return }
-        let times = try segment.timeBlocks()
-        for block in times.blocks(rows: run.rows) {
-            let rows = times.table.rows(ofBlock: block)
-            if rows.clamped(to: run.rows) == rows {
-                let bytes = try segment.bytes(times.table, block: block)
-                try calling("writing a segment") { () throws(FileError) in
-                    try writer.copyTimes(bytes, entry: times.table.entry(block, type: .integer))
-                }
-                continue
-            }
-            let part = try segment.times(rows: rows.clamped(to: run.rows))
-            try calling("writing a segment") { () throws(FileError) in try writer.addTimes(part) }
-        }
+        try segment.copyTimes(rows: run.rows, to: writer)
         for field in waiting.take(below: Int64(run.rows.upperBound)).sorted() {
             let isChanged = isDeleted[field] && !run.cells.isEmpty
             for block in readers[field].directory.blocks(rows: run.rows) {
@@ -200,7 +181,8 @@ struct SegmentFilter {
                     isCopied = try !repeatsDeleted(block, of: field)
                 }
                 if isCopied {
-                    try copy(block, of: field, run, to: writer)
+                    try readers[field].copy(
+                        block, movedBy: run.base - run.rows.lowerBound, to: writer)
                 } else {
                     try add(block, of: field, run, to: writer)
                 }
@@ -216,37 +198,6 @@ struct SegmentFilter {
         return column.flatMap(segment.field).map { isDeleted[$0] } ?? false
     }
 
-    private mutating func copy(
-        _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
-    ) throws(DatabaseError) {
-        let table = readers[field].directory.table
-        let column = segment.footer.fields[field].column
-        let bytes = try segment.bytes(table, block: block)
-        let isCoded =
-            column.type == .string
-            && !SegmentFormat.holdsStrings(table.encoding(block))
-        var codes: BlockPart?
-        if isCoded {
-            codes = try readers[field].part(block: block, rows: table.rows(ofBlock: block))
-        }
-        var rows: [UInt32]
-        if let codes {
-            rows = codes.rows
-        } else {
-            rows = Array(try readers[field].rows(block: block))
-        }
-        for index in rows.indices {
-            rows[index] = UInt32(Int(rows[index]) - run.rows.lowerBound + run.base)
-        }
-        codes?.rows = rows
-        let (newRows, newCodes) = (rows, codes)
-        try calling("writing a segment") { () throws(FileError) in
-            try writer.copyValues(
-                column, bytes, entry: table.entry(block, type: column.type), rows: newRows,
-                codes: newCodes)
-        }
-    }
-
     /// Adds the kept values of a block that lie in the run.
     private mutating func add(
         _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
@@ -259,14 +210,8 @@ struct SegmentFilter {
                 part.remove(rows: cells.rows, cells.selection)
             }
         }
-        for index in part.rows.indices {
-            part.rows[index] = UInt32(Int(part.rows[index]) - run.rows.lowerBound + run.base)
-        }
-        let column = segment.footer.fields[field].column
-        let left = part
-        try calling("writing a segment") { () throws(FileError) in
-            try writer.addValues(column, left)
-        }
+        part.moveRows(by: run.base - run.rows.lowerBound)
+        try writer.addValues(segment.footer.fields[field].column, part)
     }
 
     // MARK: Row by row
@@ -317,12 +262,9 @@ struct SegmentFilter {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }
             guard !values.rows.isEmpty else { continue }
-            let column = segment.footer.fields[field].column
-            let strings: StringSource = column.type == .string ? .table(values.strings) : .none
-            try calling("writing a segment") { () throws(FileError) in
-                try writer.addValues(
-                    column, rows: values.rows, bits: values.bits, strings: strings)
-            }
+            try writer.addValues(
+                segment.footer.fields[field].column, rows: values.rows, bits: values.bits,
+                strings: .table(values.strings))
         }
     }
 }
@@ -345,7 +287,37 @@ extension RowValues {
     }
 }
 
+extension SegmentColumnReader {
+    /// Copies a whole block to a new segment.
+    ///
+    /// - Parameter shift: added to the row numbers.
+    mutating func copy(
+        _ block: Int, movedBy shift: Int, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        let table = directory.table
+        let column = segment.footer.fields[field].column
+        let bytes = try segment.read(table.place(block)) { [UInt8](copying: $0) }
+        var part = BlockPart()
+        let isCoded = column.type == .string && !SegmentFormat.holdsStrings(table.encoding(block))
+        if isCoded {
+            part = try self.part(block: block, rows: table.rows(ofBlock: block))
+        } else {
+            part.rows = Array(try rows(block: block))
+        }
+        part.moveRows(by: shift)
+        try writer.copyValues(
+            column, bytes, entry: table.entry(block, type: column.type), rows: part.rows,
+            codes: isCoded ? part : nil)
+    }
+}
+
 extension BlockPart {
+    mutating func moveRows(by shift: Int) {
+        for index in rows.indices {
+            rows[index] = UInt32(truncatingIfNeeded: Int(rows[index]) + shift)
+        }
+    }
+
     /// Drops the values in these rows whose time is selected.
     fileprivate mutating func remove(rows gone: Range<Int>, _ selection: RowSelection) {
         let start = rows.partitioningIndex { Int($0) >= gone.lowerBound }
@@ -368,11 +340,18 @@ extension RowSelection {
 }
 
 extension SegmentReader {
-    /// The verified bytes of a block.
-    fileprivate func bytes(
-        _ directory: BlockTable, block: Int
-    ) throws(DatabaseError) -> [UInt8] {
-        try read(directory.place(block)) { bytes in [UInt8](copying: bytes) }
+    /// Writes the times of rows to a new segment. Copies the blocks that have no other rows.
+    func copyTimes(rows: Range<Int>, to writer: SegmentWriter) throws(DatabaseError) {
+        let table = try timeBlocks().table
+        for block in table.blocks(rows: rows) {
+            let own = table.rows(ofBlock: block)
+            if own.clamped(to: rows) == own {
+                let bytes = try read(table.place(block)) { [UInt8](copying: $0) }
+                try writer.copyTimes(bytes, entry: table.entry(block, type: .integer))
+            } else {
+                try writer.addTimes(times(rows: own.clamped(to: rows)))
+            }
+        }
     }
 
     /// The rows in a range that have a value of a field, ascending.

@@ -50,9 +50,7 @@ struct SegmentMerge {
         var cursor = try SeriesCursor(view.sources, range: .all, where: nil)
         while let series = try cursor.next() {
             if isCancelled() { throw DatabaseError(.cancelled, "the merge was cancelled") }
-            try calling("writing a segment") { () throws(FileError) in
-                try writer.beginSeries(series.key.bytes)
-            }
+            try writer.beginSeries(series.key.bytes)
             var inputs = series.parts.map { MergeInput(source: $0.source, rows: $0.rows) }
             while let mergers = try takeChunk(&inputs) {
                 try writeChunk(&inputs, mergers, of: series.key, to: writer)
@@ -137,7 +135,7 @@ struct SegmentMerge {
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
         var statistics = MergeStatistics(
             watchesRows: hasAttributes && rowCount > times.count, view.schema, times.count)
-        try calling("writing a segment") { () throws(FileError) in try writer.addRows(times) }
+        try writer.addRows(times)
         let watchesRows = statistics.watchesRows
         stepCount += mergers.count
         let chunkInputs = inputs
@@ -148,13 +146,9 @@ struct SegmentMerge {
             let merged = try merger.take()
             statistics.add(merger.column, merged.statistics)
             let values = merged.values
-            let strings: StringSource =
-                merger.column.type == .string ? .table(values.strings) : .none
-            try calling("writing a segment") { () throws(FileError) in
-                try writer.addValues(
-                    merger.column, rows: values.rows, bits: values.bits, strings: strings,
-                    wholeBlocks: values.wholeBlocks)
-            }
+            try writer.addValues(
+                merger.column, rows: values.rows, bits: values.bits,
+                strings: .table(values.strings), wholeBlocks: values.wholeBlocks)
         }
         merges.add(statistics.found(times, key))
         counters.add(statistics.counters)

@@ -93,7 +93,7 @@ extension ChunkColumn {
             if known.isEmpty { known = Array(repeating: (.max, 0), count: 64) }
             let slot = Int(truncatingIfNeeded: code & 63)
             if known[slot].code != code {
-                known[slot] = (code, strings.withBytes(code) { ISOTime($0)?.word ?? code } ?? code)
+                known[slot] = (code, strings.withBytes(code) { ISOTime($0)?.word ?? code })
             }
             if known[slot].word != code { words[index] = known[slot].word }
         }

@@ -19,7 +19,6 @@ final class FieldEncoder: @unchecked Sendable {
     private var staged: SegmentOutput?
     /// The first block whose place counts from the start of `staged`.
     private var firstStagedBlock = 0
-    private var failure: FileError?
 
     init(_ column: Column) {
         writer = FieldWriter(column: column)
@@ -39,18 +38,14 @@ final class FieldEncoder: @unchecked Sendable {
         let encoder = encoders.take()
         defer { encoders.give(encoder) }
         var staged = SegmentOutput(encoder: encoder)
-        do throws(FileError) {
-            try writer.append(
-                series: series, chunk, referenced: referenced, strings: strings, to: &staged)
-            self.staged = staged
-        } catch {
-            failure = error
-        }
+        // Only a file can fail.
+        try? writer.append(
+            series: series, chunk, referenced: referenced, strings: strings, to: &staged)
+        self.staged = staged
     }
 
     /// Writes the staged blocks to the file.
-    func settle(in output: inout SegmentOutput) throws(FileError) {
-        if let failure { throw failure }
+    func settle(in output: inout SegmentOutput) throws(DatabaseError) {
         guard let staged = staged.take() else { return }
         try writer.settle(from: firstStagedBlock, staged: staged, in: &output)
     }

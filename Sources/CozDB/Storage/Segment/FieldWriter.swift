@@ -3,14 +3,12 @@
 /// Resolves the string codes of values that go into a segment. Words of times resolve in any
 /// source.
 enum StringSource {
-    case none
     case table(StringTable)
     case arena(ByteArena.View)
 
-    func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result? {
+    func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result {
         if ISOTime.isWord(code) { return ISOTime.withBytes(code, body) }
         return switch self {
-        case .none: nil
         case .table(let table): table.withBytes(code, body)
         case .arena(let arena): arena.withBytes(Int(code), body)
         }
@@ -64,7 +62,7 @@ struct FieldWriter {
     mutating func append(
         series: Int, _ chunk: RowChunk, referenced columns: [ColumnID], strings: StringSource,
         to output: inout SegmentOutput
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         let own = chunk.columns[column.id]
         let newRows = own.rows.span
         let words = own.words.span
@@ -83,7 +81,9 @@ struct FieldWriter {
                 copies.removeFirst()
                 if bits.isEmpty || bits.count >= WholeBlock.countMin {
                     try flush(to: &output)
-                    try append(block, newRows, of: chunk, to: &output)
+                    let first = Self.place(of: newRows[start], in: chunk).row
+                    let last = Self.place(of: newRows[block.values.upperBound - 1], in: chunk).row
+                    try appendCopy(block.bytes, block.entry, rows: first...last, to: &output)
                     start = block.values.upperBound
                     continue
                 }
@@ -117,19 +117,10 @@ struct FieldWriter {
     }
 
     /// Copies a block. No values are pending.
-    private mutating func append(
-        _ block: WholeBlock, _ rows: Span<UInt32>, of chunk: RowChunk,
-        to output: inout SegmentOutput
-    ) throws(FileError) {
-        let first = Self.place(of: rows[block.values.lowerBound], in: chunk)
-        let last = Self.place(of: rows[block.values.upperBound - 1], in: chunk)
-        try appendCopy(block.bytes, block.entry, rows: first.row...last.row, to: &output)
-    }
-
     private mutating func appendCopy(
         _ bytes: [UInt8], _ entry: BlockEntry, rows: ClosedRange<UInt32>,
         to output: inout SegmentOutput
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         var entry = entry
         entry.rows = Int(rows.lowerBound)...Int(rows.upperBound)
         entry.place = try output.append(block: bytes)
@@ -162,8 +153,8 @@ struct FieldWriter {
     /// Appends values that each have a time, by ascending row.
     mutating func append(
         _ part: BlockPart, to output: inout SegmentOutput
-    ) throws(FileError) {
-        let strings: StringSource = column.type == .string ? .table(part.strings) : .none
+    ) throws(DatabaseError) {
+        let strings = StringSource.table(part.strings)
         if column.type == .string { translation.begin(strings) }
         for index in part.rows.indices {
             if column.type == .string {
@@ -191,7 +182,7 @@ struct FieldWriter {
     mutating func append(
         copying bytes: [UInt8], entry: BlockEntry, rows newRows: [UInt32], codes: BlockPart?,
         to output: inout SegmentOutput
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         guard let firstRow = newRows.first, let lastRow = newRows.last else { return }
         try flush(to: &output)
         // Without the dictionary, strings that share it can be too many bytes for one block.
@@ -220,7 +211,7 @@ struct FieldWriter {
     var pendingCount: Int { bits.count }
 
     /// Writes the pending values as a block and frees their memory.
-    mutating func flushPending(to output: inout SegmentOutput) throws(FileError) {
+    mutating func flushPending(to output: inout SegmentOutput) throws(DatabaseError) {
         try flush(to: &output)
         bits = []
         times = []
@@ -233,7 +224,7 @@ struct FieldWriter {
     /// - Parameter first: the first staged block.
     mutating func settle(
         from first: Int, staged: SegmentOutput, in output: inout SegmentOutput
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         guard first < directory.count else { return }
         let placeOf = try output.append(staged)
         for block in first..<directory.count {
@@ -246,7 +237,7 @@ struct FieldWriter {
     /// - Parameter small: takes the directory of a field of few blocks.
     mutating func finish(
         to output: inout SegmentOutput, _ small: inout SmallDirectories
-    ) throws(FileError) -> SegmentField {
+    ) throws(DatabaseError) -> SegmentField {
         try flush(to: &output)
         var field = SegmentField(
             column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
@@ -291,7 +282,7 @@ struct FieldWriter {
     private mutating func append(string word: UInt64, _ strings: StringSource) {
         if ISOTime.isWord(word) { return bits.append(word) }
         if isDictionaryFull {
-            _ = strings.withBytes(word) { plainHeap.append(copying: $0) }
+            strings.withBytes(word) { plainHeap.append(copying: $0) }
             bits.append(UInt64(plainEnds.count))
             plainEnds.append(plainHeap.count)
             return
@@ -300,17 +291,16 @@ struct FieldWriter {
             bits.append(known)
             return
         }
-        let new = strings.withBytes(word) { UInt64(dictionary.intern($0)) } ?? 0
+        let new = strings.withBytes(word) { UInt64(dictionary.intern($0)) }
         translation[word] = new
         bits.append(new)
     }
 
     /// Writes the pending values as one block.
-    private mutating func flush(to output: inout SegmentOutput) throws(FileError) {
+    private mutating func flush(to output: inout SegmentOutput) throws(DatabaseError) {
         guard !bits.isEmpty else { return }
         var summary = ColumnSummary(
-            type: column.type, count: bits.count, firstTime: first.time, lastTime: last.time,
-            min: 0, max: 0, sum: 0, first: 0, last: 0)
+            type: column.type, count: bits.count, firstTime: first.time, lastTime: last.time)
         var place: BlockPlace
         var encoding = SegmentFormat.plainStrings
         if plainEnds.count == bits.count {
@@ -364,9 +354,8 @@ private struct CodeTranslation {
 
     /// Clears the cache unless the source is the one of the last call.
     mutating func begin(_ strings: StringSource) {
-        let next: ObjectIdentifier? =
+        let next =
             switch strings {
-            case .none: nil
             case .table(let table): ObjectIdentifier(table)
             case .arena(let view): view.identity
             }

@@ -112,7 +112,7 @@ private struct PresenceWriter {
             let chunkEnd = (chunk + 1) * SegmentFormat.presenceChunkRows - firstRow
             var end = rows.count
             if Int(rows[end - 1]) >= chunkEnd {
-                end = partitioningIndex(of: rows, from: start) { Int($0) >= chunkEnd }
+                end = firstIndex(in: rows, notBefore: UInt32(chunkEnd), from: start)
             }
             let base = UInt32(truncatingIfNeeded: firstRow)
             positions.append(addingCapacity: end - start) { output in
@@ -138,18 +138,6 @@ private struct PresenceWriter {
         writer.appendBlob(vector.bytes)
         positions.removeAll(keepingCapacity: true)
     }
-}
-
-/// The first index from `start` on whose row satisfies a predicate that all later rows satisfy too.
-private func partitioningIndex(
-    of rows: Span<UInt32>, from start: Int, where isBehind: (UInt32) -> Bool
-) -> Int {
-    var (low, high) = (start, rows.count)
-    while low < high {
-        let middle = (low + high) / 2
-        if isBehind(rows[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
 }
 
 /// A hash of all rows, so that columns with different rows need no pairwise comparison. Four

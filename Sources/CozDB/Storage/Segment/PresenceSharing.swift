@@ -90,16 +90,13 @@ struct PresenceSharing {
     /// Whether `whole` contains all rows of `part`. Both ascend.
     private static func contains(_ whole: Span<UInt32>, _ part: Span<UInt32>) -> Bool {
         guard part.count < whole.count else { return false }
+        var place = 0
         for sample in 0..<min(sampleCount, part.count) {
             let row = part[sample * part.count / sampleCount]
-            var (low, high) = (0, whole.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if whole[middle] < row { low = middle + 1 } else { high = middle }
-            }
-            guard low < whole.count, whole[low] == row else { return false }
+            place = firstIndex(in: whole, notBefore: row, from: place)
+            guard place < whole.count, whole[place] == row else { return false }
         }
-        var place = 0
+        place = 0
         for index in part.indices {
             while place < whole.count, whole[place] < part[index] { place += 1 }
             guard place < whole.count, whole[place] == part[index] else { return false }

@@ -3,7 +3,6 @@
 /// Looks up times of ascending rows and keeps the last block.
 struct RowTimes {
     private let segment: SegmentReader
-    private var directory: FieldDirectory?
     private var blockRows = 0..<0
     private var blockTimes: [Int64] = []
 
@@ -33,14 +32,7 @@ struct RowTimes {
 
     private mutating func load(row: Int) throws(DatabaseError) {
         guard !blockRows.contains(row) else { return }
-        let directory: FieldDirectory
-        if let known = self.directory {
-            directory = known
-        } else {
-            directory = try segment.timeBlocks()
-        }
-        self.directory = directory
-        let (block, rows) = directory.timeBlock(row: row)
+        let (block, rows) = try segment.timeBlocks().timeBlock(row: row)
         blockTimes = try segment.times(block: block)
         blockRows = rows
     }

@@ -50,12 +50,7 @@ final class SegmentCache: Sendable {
         var directories = Directories()
         var data = DecodedData()
         /// For each field, the last decoded block among those with values of several series.
-        var sharedBlocks: [Int: SharedBlock] = [:]
-    }
-
-    private struct SharedBlock {
-        var block: Int
-        var words: [UInt64]
+        var sharedBlocks: [Int: (block: Int, words: [UInt64])] = [:]
     }
 
     private struct BlockName: Hashable {
@@ -125,7 +120,7 @@ final class SegmentCache: Sendable {
     }
 
     func keepShared(_ words: [UInt64], ofField field: Int, block: Int) {
-        contents.withLock { $0.sharedBlocks[field] = SharedBlock(block: block, words: words) }
+        contents.withLock { $0.sharedBlocks[field] = (block, words) }
     }
 
     /// The words of a referenced block. A reader of several fields that refer to it needs them for

@@ -265,9 +265,8 @@ struct SegmentCheck {
         }
         checkOrder(times)
         for field in segment.footer.fields.indices where !damage.fields.contains(field) {
-            guard let directory = try? segment.directory(field) else { continue }
-            var reader = SegmentColumnReader(segment, field: field, directory: directory)
-            for block in 0..<directory.table.count {
+            guard var reader = try? SegmentColumnReader(segment, field: field) else { continue }
+            for block in 0..<reader.directory.table.count {
                 do throws(DatabaseError) {
                     try reader.check(block: block)
                     // The damage is in the block referred to, not in this one.
@@ -276,8 +275,8 @@ struct SegmentCheck {
                     if error.isRefusal { refusal = error }
                     add(error)
                     // If a reference block fails, the damage may be in the block referred to.
-                    let isOwn = error.offset == directory.table.offset(block)
-                    guard isOwn || !directory.isReference(block) else { continue }
+                    let isOwn = error.offset == reader.directory.table.offset(block)
+                    guard isOwn || !reader.directory.isReference(block) else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }
             }

@@ -16,11 +16,7 @@ extension SegmentColumnReader {
         } else if isShared {
             try loadRows(ofBlock: block)
         }
-        if isShared {
-            let taken = places(of: rows)
-            let first = loadedRange.lowerBound
-            slice.places = (taken.lowerBound - first)..<(taken.upperBound - first)
-        }
+        if isShared { slice.places = bitRange(places(of: rows)) }
         guard withValues else { return slice }
         slice.bits = slice.count < loadedBits.count ? Array(loadedBits[slice.places]) : loadedBits
         return slice

@@ -55,12 +55,10 @@ extension SegmentColumnReader {
             }
             verdicts = own
         }
-        let first = loadedRange.lowerBound
         let taken = places(of: chosen.range)
         let rows = loadedRows
         chosen.bits.formOnes(
-            passing, in: (taken.lowerBound - first)..<(taken.upperBound - first),
-            at: rows.span.extracting(taken), from: chosen.firstRow)
+            passing, in: bitRange(taken), at: rows.span.extracting(taken), from: chosen.firstRow)
     }
 
     /// Tests the values of a block and finds its rows.
@@ -103,20 +101,20 @@ extension SegmentColumnReader {
     /// Appends the values that the given rows have in a block. Decodes it only if there are any.
     ///
     /// - Parameters:
-    ///   - rows: ascending.
+    ///   - rows: ascending. The rows of the result are indices in this list.
     ///   - isShared: whether other callers may read other rows of the block.
     mutating func append(
-        block: Int, at rows: Span<UInt32>, isShared: Bool, to found: inout ChosenValues
+        block: Int, at rows: Span<UInt32>, isShared: Bool, to found: inout RowValues
     ) throws(DatabaseError) {
         try loadRows(ofBlock: block)
-        let start = found.places.count
+        let start = found.rows.count
         var sources: [Int] = []
         let first = loadedRange.lowerBound
         forEachCommonRow(rows) { place, source in
-            found.places.append(UInt32(truncatingIfNeeded: place))
+            found.rows.append(UInt32(truncatingIfNeeded: place))
             sources.append(source - first)
         }
-        guard found.places.count > start else { return }
+        guard found.rows.count > start else { return }
         let chosen = Int(rows[0])..<(Int(rows[rows.count - 1]) + 1)
         try load(block, rows: chosen, isShared: isShared)
         let offset = found.adopt(loadedStrings)
@@ -152,22 +150,5 @@ extension SegmentColumnReader {
             if own[source] == row { body(place, source) }
             place += 1
         }
-    }
-}
-
-/// The values that selected rows have in one column.
-struct ChosenValues {
-    /// The rows that have a value, as indices in their list.
-    var places: [UInt32] = []
-    var bits: [UInt64] = []
-    var strings = StringTable.empty
-
-    /// Merges in the strings of a block. Returns the offset to add to its codes.
-    fileprivate mutating func adopt(_ other: StringTable) -> UInt64 {
-        if bits.isEmpty { strings = other }
-        guard strings !== other, other.count > 0 else { return 0 }
-        let offset = strings.count
-        strings = StringTable(strings, other)
-        return UInt64(offset)
     }
 }

@@ -51,9 +51,7 @@ extension SegmentColumnReader {
             if let known = referencedReaders.removeValue(forKey: referenced) {
                 reader = known
             } else {
-                reader = SegmentColumnReader(
-                    segment, field: referenced, directory: try segment.directory(referenced),
-                    depth: depth - 1)
+                reader = try SegmentColumnReader(segment, field: referenced, depth: depth - 1)
             }
             let failure = try reader.read(rows, &words, &isKnown)
             referencedReaders[referenced] = reader
@@ -89,16 +87,14 @@ extension SegmentColumnReader {
                 continue
             }
             failure = failure ?? missing?.error
-            let isWhole = missing == nil
             var place = loadedRange.lowerBound
             let lastRow = loadedRows[loadedRange.upperBound - 1]
             while index < rows.endIndex, rows[index] <= lastRow {
                 while loadedRows[place] < rows[index] { place += 1 }
                 if loadedRows[place] == rows[index] {
                     let word = loadedBits[place - loadedRange.lowerBound]
-                    if ChunkColumn.isComparable(word, storedType),
-                        isWhole || !isMissing(place)
-                    {
+                    let isMissing = missing?.isMissing[place - loadedRange.lowerBound] ?? false
+                    if !isMissing, ChunkColumn.isComparable(word, storedType) {
                         words[index - rows.startIndex] = word
                         isKnown[index - rows.startIndex] = true
                     }
@@ -107,10 +103,5 @@ extension SegmentColumnReader {
             }
         }
         return failure
-    }
-
-    /// Whether the value at a place of the loaded rows cannot be read.
-    private func isMissing(_ place: Int) -> Bool {
-        missing?.isMissing[place - loadedRange.lowerBound] ?? false
     }
 }

@@ -2,6 +2,7 @@
 
 /// Values of one column, with their rows.
 struct RowValues {
+    /// Row numbers, which count from a first row or in a list of rows.
     var rows: [UInt32] = []
     var bits: [UInt64] = []
     var strings = StringTable.empty
@@ -13,6 +14,14 @@ struct RowValues {
         bits.removeAll(keepingCapacity: true)
         strings = .empty
         wholeBlocks.removeAll()
+    }
+
+    /// Merges in the strings of other values. Returns the offset to add to their codes.
+    mutating func adopt(_ other: StringTable) -> UInt64 {
+        guard strings !== other, other.count > 0 else { return 0 }
+        let offset = strings.count
+        strings = offset == 0 ? other : StringTable(strings, other)
+        return UInt64(offset)
     }
 }
 
@@ -30,10 +39,10 @@ struct WholeBlock: Sendable {
 
 /// Some values of one block.
 struct BlockPart {
-    var rows: [UInt32]
-    var times: [Int64]
-    var bits: [UInt64]
-    var strings: StringTable
+    var rows: [UInt32] = []
+    var times: [Int64] = []
+    var bits: [UInt64] = []
+    var strings = StringTable.empty
 }
 
 /// Unreadable values of a block, which refer to damaged blocks.
@@ -84,13 +93,12 @@ struct SegmentColumnReader {
     private var rowTimes: RowTimes
 
     init(
-        _ segment: SegmentReader, field: Int, directory: FieldDirectory,
-        depth: Int = SegmentFormat.referenceDepthMax
-    ) {
+        _ segment: SegmentReader, field: Int, depth: Int = SegmentFormat.referenceDepthMax
+    ) throws(DatabaseError) {
+        directory = try segment.directory(field)
         self.depth = depth
         self.segment = segment
         self.field = field
-        self.directory = directory
         rowTimes = RowTimes(segment)
         storedType = segment.footer.fields[field].column.type
     }
@@ -134,13 +142,7 @@ struct SegmentColumnReader {
                             [UInt8](copying: $0)
                         }, entry: directory.table.entry(block, type: storedType)))
             }
-            var offset: UInt64 = 0
-            if target.bits.isEmpty {
-                target.strings = loadedStrings
-            } else if target.strings !== loadedStrings {
-                offset = UInt64(target.strings.count)
-                target.strings = StringTable(target.strings, loadedStrings)
-            }
+            let offset = target.adopt(loadedStrings)
             for index in taken {
                 target.rows.append(loadedRows[index] - UInt32(rows.lowerBound))
             }
@@ -180,7 +182,7 @@ struct SegmentColumnReader {
         try loadReadable(block)
         guard let missing else { return try part(block: block, rows: rows) }
         let first = loadedRange.lowerBound
-        var part = BlockPart(rows: [], times: [], bits: [], strings: loadedStrings)
+        var part = BlockPart(strings: loadedStrings)
         for place in places(of: rows) where !missing.isMissing[place - first] {
             part.rows.append(loadedRows[place])
             part.times += try times(place..<(place + 1))
@@ -202,26 +204,18 @@ struct SegmentColumnReader {
         return loadedRows[loadedRange]
     }
 
-    /// Finds the rows of a block. Invalidates the loaded values.
+    /// Finds the rows of a block and compares them with the block entry. Invalidates the loaded
+    /// values.
     mutating func loadRows(ofBlock block: Int) throws(DatabaseError) {
         if block == loadedBlock { return }
         loadedBlock = -1
-        let first = directory.ordinals[block]
-        try loadRows(first..<(first + directory.table.valueCount(block)), block: block)
-    }
-
-    /// Frees the last decoded block and the rows of the presence vector, for callers with very many
-    /// readers. Later reads decode again.
-    mutating func forgetLoaded() {
-        loadedBlock = -1
-        loadedBits = []
-        loadedRows = []
-        loadedRange = 0..<0
-        loadedStrings = .empty
-        missing = nil
-        chunk = -1
-        chunkRows = []
-        referencedReaders = [:]
+        let table = directory.table
+        let ordinal = directory.ordinals[block]
+        try findRows(ordinal..<(ordinal + table.valueCount(block)), block: block)
+        guard let first = loadedRows[loadedRange].first, let last = loadedRows[loadedRange].last
+        else { return }
+        guard Int(first) == table.firstRow(block), Int(last) == table.lastRow(block)
+        else { throw damaged(block, "a block whose rows differ from its directory entry") }
     }
 
     /// An upper bound for the number of values in these rows, from the directory alone.
@@ -288,16 +282,13 @@ struct SegmentColumnReader {
     mutating func loadReadable(_ block: Int, isShared: Bool = false) throws(DatabaseError) {
         guard block != loadedBlock else { return }
         try CancellationCheck.check()
-        loadedBlock = -1
         missing = nil
+        try loadRows(ofBlock: block)
         let table = directory.table
-        let count = table.valueCount(block)
         let encoding = table.encoding(block)
-        let firstOrdinal = directory.ordinals[block]
-        try loadRows(firstOrdinal..<(firstOrdinal + count), block: block)
         if storedType == .string, encoding == SegmentFormat.plainStrings {
             loadedStrings = try segment.plainStrings(table, block: block)
-            loadedBits = (0..<count).map { UInt64($0) }
+            loadedBits = (0..<table.valueCount(block)).map { UInt64($0) }
         } else if storedType == .string, encoding == SegmentFormat.mixedStrings {
             (loadedBits, loadedStrings) = try segment.mixedStrings(table, block: block)
             try check(loadedBits, below: loadedStrings.count, block: block)
@@ -346,17 +337,6 @@ struct SegmentColumnReader {
         }
     }
 
-    /// Finds the rows of the values with these ordinals and compares them with the block entry.
-    private mutating func loadRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
-        try findRows(ordinals, block: block)
-        guard let first = loadedRows[loadedRange].first, let last = loadedRows[loadedRange].last
-        else { return }
-        let table = directory.table
-        guard Int(first) == table.firstRow(block),
-            Int(last) == table.lastRow(block)
-        else { throw damaged(block, "a block whose rows differ from its directory entry") }
-    }
-
     private mutating func findRows(_ ordinals: Range<Int>, block: Int) throws(DatabaseError) {
         let vector = try loadPresence()
         var rows: [UInt32] = []
@@ -381,10 +361,9 @@ struct SegmentColumnReader {
             ordinal += taken
         }
         guard rows.count == ordinals.count else {
-            throw DatabaseError(
-                .damaged,
-                "\(rows.count) rows in the presence vector for a block of \(ordinals.count) values",
-                file: segment.path, offset: directory.table.offset(block))
+            throw damaged(
+                block,
+                "\(rows.count) rows in the presence vector for a block of \(ordinals.count) values")
         }
         loadedRange = 0..<rows.count
         loadedRows = rows

@@ -79,13 +79,6 @@ final class FieldDirectory: Sendable {
     func isReference(_ block: Int) -> Bool {
         BlockEncoding(rawValue: table.encoding(block))?.isReference ?? false
     }
-
-    /// The stored size of a block.
-    func sizeBytes(_ block: Int) -> Int { table.sizeBytes(block) }
-
-    func summary(_ block: Int, type: FieldType) -> ColumnSummary {
-        table.summary(block, type: type)
-    }
 }
 
 /// The rows of a segment that have a field.

@@ -106,13 +106,13 @@ struct SegmentLoss: Sendable {
     private mutating func findDependent(
         _ field: Int, searchesAll: Bool
     ) throws(DatabaseError) {
-        guard let directory = try? segment.directory(field) else { return }
+        guard var reader = try? SegmentColumnReader(segment, field: field) else { return }
+        let directory = reader.directory
         var lost: [Range<Int>] = searchesAll ? [0..<segment.footer.rowCount] : []
         if !searchesAll {
             for other in 0..<field { lost += all(ofField: other)?.ranges ?? [] }
             lost = SegmentLoss.united(lost)
         }
-        var reader = SegmentColumnReader(segment, field: field, directory: directory)
         var next = 0
         for range in lost {
             let blocks = directory.blocks(rows: range)
@@ -208,12 +208,11 @@ struct SegmentLoss: Sendable {
     private func forEachReadableRow(
         _ ranges: [Range<Int>], of field: Int, _ body: (Int) -> Void
     ) throws(DatabaseError) {
-        guard !wholeFields.contains(field), let directory = try? segment.directory(field) else {
-            return
-        }
-        var reader = SegmentColumnReader(segment, field: field, directory: directory)
+        guard !wholeFields.contains(field),
+            var reader = try? SegmentColumnReader(segment, field: field)
+        else { return }
         for range in ranges {
-            for block in directory.blocks(rows: range) where !isLost(block, of: field) {
+            for block in reader.directory.blocks(rows: range) where !isLost(block, of: field) {
                 let missing = dependent[field]?.missing[block]
                 do throws(DatabaseError) {
                     for row in try reader.rows(block: block) where range.contains(Int(row)) {

@@ -29,7 +29,7 @@ struct SegmentOutput {
         self.encoder = encoder
     }
 
-    mutating func append(_ bytes: [UInt8]) throws(FileError) {
+    mutating func append(_ bytes: [UInt8]) throws(DatabaseError) {
         buffer.append(contentsOf: bytes)
         offset += bytes.count
         if buffer.count >= SegmentOutput.bufferSizeBytes { try write() }
@@ -40,7 +40,7 @@ struct SegmentOutput {
     /// - Returns: a function from a staged place to the final one.
     mutating func append(
         _ staged: SegmentOutput
-    ) throws(FileError) -> (BlockPlace) -> BlockPlace {
+    ) throws(DatabaseError) -> (BlockPlace) -> BlockPlace {
         let base = offset
         let bytes = staged.buffer
         let (databaseID, number) = (databaseID, number)
@@ -57,33 +57,21 @@ struct SegmentOutput {
     }
 
     /// Appends a block. An empty block has the place 0, 0, 0.
-    mutating func append(block: [UInt8]) throws(FileError) -> BlockPlace {
+    mutating func append(block: [UInt8]) throws(DatabaseError) -> BlockPlace {
         guard !block.isEmpty else { return BlockPlace() }
-        guard file != nil else {
-            let place = BlockPlace(offset: offset, sizeBytes: block.count, checksum: 0)
-            try append(block)
-            return place
+        var place = BlockPlace(offset: offset, sizeBytes: block.count)
+        if file != nil {
+            let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)
+            place.checksum = checksum(block.span, seed: seed)
         }
-        let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)
-        let place = BlockPlace(
-            offset: offset, sizeBytes: block.count, checksum: checksum(block.span, seed: seed))
         try append(block)
         return place
     }
 
-    /// Encodes values as one block.
+    /// Encodes values, which may refer to other blocks, as one block.
     mutating func append(
-        words: [UInt64], type: FieldType
-    ) throws(FileError) -> (place: BlockPlace, encoding: UInt8) {
-        block.removeAll()
-        let encoding = encoder.encode(words.span, type: type, into: &block)
-        return (try append(block: block.bytes), encoding.rawValue)
-    }
-
-    /// Encodes values that may refer to other blocks as one block.
-    mutating func append(
-        words: [UInt64], type: FieldType, repeating sources: BlockReferences
-    ) throws(FileError) -> (place: BlockPlace, encoding: UInt8) {
+        words: [UInt64], type: FieldType, repeating sources: BlockReferences = BlockReferences()
+    ) throws(DatabaseError) -> (place: BlockPlace, encoding: UInt8) {
         block.removeAll()
         let encoding = encoder.encode(words.span, type: type, repeating: sources, into: &block)
         return (try append(block: block.bytes), encoding.rawValue)
@@ -92,7 +80,7 @@ struct SegmentOutput {
     /// Encodes words of times and codes, followed by the strings of the codes, as one block.
     mutating func append(
         words: [UInt64], heap: [UInt8], ends: [Int]
-    ) throws(FileError) -> BlockPlace {
+    ) throws(DatabaseError) -> BlockPlace {
         var encoded = ByteWriter()
         let encoding = encoder.encode(words.span, type: .integer, into: &encoded)
         block.removeAll()
@@ -104,21 +92,21 @@ struct SegmentOutput {
     }
 
     /// Encodes strings as one block.
-    mutating func append(heap: [UInt8], ends: [Int]) throws(FileError) -> BlockPlace {
+    mutating func append(heap: [UInt8], ends: [Int]) throws(DatabaseError) -> BlockPlace {
         block.removeAll()
         encodeStrings(heap: heap.span, ends: ends, into: &block)
         return try append(block: block.bytes)
     }
 
     /// Encodes a directory as one block.
-    mutating func append(table: IntegerTable) throws(FileError) -> BlockPlace {
+    mutating func append(table: IntegerTable) throws(DatabaseError) -> BlockPlace {
         block.removeAll()
         table.encode(with: encoder, into: &block)
         return try append(block: block.bytes)
     }
 
     /// Encodes the directories of fields of few blocks as one block.
-    mutating func append(_ small: SmallDirectories) throws(FileError) -> BlockPlace {
+    mutating func append(_ small: SmallDirectories) throws(DatabaseError) -> BlockPlace {
         block.removeAll()
         small.encode(with: encoder, into: &block)
         return try append(block: block.bytes)
@@ -127,7 +115,7 @@ struct SegmentOutput {
     /// Encodes a directory with its size, followed by strings, as one block.
     mutating func append(
         table: IntegerTable, heap: [UInt8], ends: [Int]
-    ) throws(FileError) -> BlockPlace {
+    ) throws(DatabaseError) -> BlockPlace {
         var encoded = ByteWriter()
         table.encode(with: encoder, into: &encoded)
         block.removeAll()
@@ -137,14 +125,16 @@ struct SegmentOutput {
     }
 
     /// Writes the buffered bytes and makes the file durable.
-    mutating func finish() throws(FileError) {
+    mutating func finish() throws(DatabaseError) {
         try write()
-        try file?.syncData()
+        try calling("writing a segment") { () throws(FileError) in try file?.syncData() }
     }
 
-    private mutating func write() throws(FileError) {
+    private mutating func write() throws(DatabaseError) {
         guard let file else { return }
-        try file.writeAll(buffer.span, at: offset - buffer.count)
+        try calling("writing a segment") { () throws(FileError) in
+            try file.writeAll(buffer.span, at: offset - buffer.count)
+        }
         buffer.removeAll(keepingCapacity: true)
     }
 }

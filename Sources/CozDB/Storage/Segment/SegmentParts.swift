@@ -42,7 +42,7 @@ extension SegmentReader {
 
     /// The blocks of times.
     func timeParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
-        let directory = try timeDirectory()
+        let directory = try timeBlocks().table
         return (0..<directory.count).map {
             (directory.place($0), .times(block: $0))
         }

@@ -264,9 +264,6 @@ final class SegmentReader: Sendable {
     private static let seriesCountMax = 16_384
 
     /// The directory of the blocks of times.
-    func timeDirectory() throws(DatabaseError) -> BlockTable { try timeBlocks().table }
-
-    /// The same as a shared object.
     func timeBlocks() throws(DatabaseError) -> FieldDirectory {
         if let known = cache.withDirectories({ $0.times }) { return known }
         let rowCount = footer.rowCount
@@ -287,8 +284,7 @@ final class SegmentReader: Sendable {
     /// The times of one block of rows.
     func times(block: Int) throws(DatabaseError) -> [Int64] {
         if let known = cache.times(block: block) { return known }
-        let directory = try timeDirectory()
-        let words = try words(directory, block: block, type: .integer)
+        let words = try words(timeBlocks().table, block: block, type: .integer)
         var times: [Int64] = []
         let source = words.span
         times.append(addingCapacity: source.count) { output in

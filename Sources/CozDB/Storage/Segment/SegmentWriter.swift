@@ -3,7 +3,6 @@
 
 /// Writes series in key order, each by ascending time.
 final class SegmentWriter {
-    private let number: UInt64
     /// The number of values from which a chunk uses all cores.
     private let parallelCountMin: Int
     private var output: SegmentOutput
@@ -33,9 +32,8 @@ final class SegmentWriter {
     init(
         _ file: any File, number: UInt64, databaseID: UInt64, schema: ExperimentSchema,
         effort: EncodingEffort = .thorough, parallelCountMin: Int = FieldEncoder.parallelCountMin
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         self.parallelCountMin = parallelCountMin
-        self.number = number
         encoders = EncoderPool(effort: effort)
         findsReferences = effort == .thorough
         output = SegmentOutput(
@@ -68,16 +66,13 @@ final class SegmentWriter {
     ) throws(DatabaseError) -> Result {
         let name = FileName.segment(number).text
         do throws(DatabaseError) {
-            let writer = try calling("creating a segment") { () throws(FileError) in
-                try SegmentWriter(
-                    directory.create(name), number: number, databaseID: databaseID,
-                    schema: schema, effort: effort)
+            let file = try calling("creating a segment") { () throws(FileError) in
+                try directory.create(name)
             }
+            let writer = try SegmentWriter(
+                file, number: number, databaseID: databaseID, schema: schema, effort: effort)
             try fill(writer)
-            return try finish(
-                try calling("writing a segment") { () throws(FileError) in
-                    try writer.finish()
-                })
+            return try finish(writer.finish())
         } catch {
             // The manifest does not name the file. It may hold the very space that is missing.
             if isAlone() { try? directory.remove(name) }
@@ -95,31 +90,25 @@ final class SegmentWriter {
     var rowCount: Int { footer.rowCount }
 
     /// Starts a series, whose key is greater than the one before.
-    func beginSeries(_ key: [UInt8]) throws(FileError) {
+    func beginSeries(_ key: [UInt8]) throws(DatabaseError) {
         try seriesTable.begin(key, firstRow: footer.rowCount, to: &output)
         footer.seriesCount += 1
         seriesFirstRow = footer.rowCount
     }
 
     /// Adds rows to the series, later than its other rows. `addValues` adds their values.
-    func addRows(_ times: [Int64]) throws(FileError) {
+    func addRows(_ times: [Int64]) throws(DatabaseError) {
         try endChunk()
         guard let first = times.first, let last = times.last else { return }
         chunk.begin(firstRow: footer.rowCount, times)
         chunkSeries = footer.seriesCount
-        footer.firstTime = min(footer.firstTime, first)
-        footer.lastTime = max(footer.lastTime, last)
-        seriesTable.add(count: times.count, first: first, last: last)
         if footer.rowCount == seriesFirstRow,
             SegmentFormat.needsNewBlock(pendingTimes.count, times.count)
         {
             try flushTimes()
         }
-        for time in times {
-            pendingTimes.append(time)
-            footer.rowCount += 1
-            if pendingTimes.count == SegmentFormat.blockCountMax { try flushTimes() }
-        }
+        addRows(count: times.count, first: first, last: last)
+        try addTimes(times)
     }
 
     /// Adds the values of one column for the rows of the last `addRows`, once per column.
@@ -130,7 +119,7 @@ final class SegmentWriter {
     func addValues(
         _ column: Column, rows: [UInt32], bits: [UInt64], strings: StringSource,
         wholeBlocks: [WholeBlock] = []
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         guard !rows.isEmpty else { return }
         prepare(column)
         chunk.add(column, rows: rows, bits: bits, strings, wholeBlocks)
@@ -138,7 +127,7 @@ final class SegmentWriter {
     }
 
     /// Encodes the values of the chunk, all fields in parallel.
-    private func endChunk() throws(FileError) {
+    private func endChunk() throws(DatabaseError) {
         guard !chunkFields.isEmpty else { return }
         let chunkFields = chunkFields
         largestChunkCellCount = max(
@@ -175,7 +164,7 @@ final class SegmentWriter {
     }
 
     /// Adds the times of the next rows that have none yet.
-    func addTimes(_ times: [Int64]) throws(FileError) {
+    func addTimes(_ times: [Int64]) throws(DatabaseError) {
         for time in times {
             pendingTimes.append(time)
             if pendingTimes.count == SegmentFormat.blockCountMax { try flushTimes() }
@@ -183,7 +172,7 @@ final class SegmentWriter {
     }
 
     /// Copies a whole block of times of another segment.
-    func copyTimes(_ bytes: [UInt8], entry: BlockEntry) throws(FileError) {
+    func copyTimes(_ bytes: [UInt8], entry: BlockEntry) throws(DatabaseError) {
         try flushTimes()
         var entry = entry
         entry.rows = pendingFirstRow...(pendingFirstRow + entry.summary.count - 1)
@@ -193,7 +182,7 @@ final class SegmentWriter {
     }
 
     /// Adds values of one column, whose rows are row numbers of this segment.
-    func addValues(_ column: Column, _ part: BlockPart) throws(FileError) {
+    func addValues(_ column: Column, _ part: BlockPart) throws(DatabaseError) {
         guard !part.rows.isEmpty else { return }
         try endChunk()
         prepare(column)
@@ -204,7 +193,7 @@ final class SegmentWriter {
     /// Copies a whole block of values of another segment; see `FieldWriter`.
     func copyValues(
         _ column: Column, _ bytes: [UInt8], entry: BlockEntry, rows: [UInt32], codes: BlockPart?
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         try endChunk()
         prepare(column)
         presence.append(rows, of: column.id)
@@ -221,7 +210,7 @@ final class SegmentWriter {
 
     /// Writes directories, footer and trailer. The file is durable on return, its directory entry
     /// is not.
-    func finish() throws(FileError) -> Manifest.Segment {
+    func finish() throws(DatabaseError) -> Manifest.Segment {
         try endChunk()
         try flushTimes()
         footer.timeDirectory = try output.append(table: timeDirectory.integers)
@@ -245,7 +234,7 @@ final class SegmentWriter {
         return try writeFooter()
     }
 
-    private func writeFooter() throws(FileError) -> Manifest.Segment {
+    private func writeFooter() throws(DatabaseError) -> Manifest.Segment {
         var plain = ByteWriter()
         plain.append(footer)
         var bytes = ByteWriter()
@@ -260,20 +249,19 @@ final class SegmentWriter {
         try output.append(trailer.bytes)
         try output.finish()
         return Manifest.Segment(
-            number: number, experiment: footer.experiment, sizeBytes: output.offset,
+            number: output.number, experiment: footer.experiment, sizeBytes: output.offset,
             footerChecksum: place.checksum, rowCount: footer.rowCount,
             valueCount: footer.valueCount, firstTime: footer.firstTime,
             lastTime: footer.lastTime, isQuicklyEncoded: encoders.effort == .quick)
     }
 
-    private func flushTimes() throws(FileError) {
+    private func flushTimes() throws(DatabaseError) {
         guard let first = pendingTimes.min(), let last = pendingTimes.max() else { return }
         let words = pendingTimes.map { UInt64(bitPattern: $0) }
         let (place, encoding) = try output.append(words: words, type: .integer)
         let count = pendingTimes.count
         let summary = ColumnSummary(
-            type: .integer, count: count, firstTime: first, lastTime: last,
-            min: 0, max: 0, sum: 0, first: 0, last: 0)
+            type: .integer, count: count, firstTime: first, lastTime: last)
         timeDirectory.append(
             BlockEntry(
                 rows: pendingFirstRow...(pendingFirstRow + count - 1), place: place,
@@ -298,7 +286,7 @@ private struct SeriesTableWriter {
 
     mutating func begin(
         _ key: [UInt8], firstRow: Int, to output: inout SegmentOutput
-    ) throws(FileError) {
+    ) throws(DatabaseError) {
         endSeries()
         if ends.count == SegmentFormat.seriesBlockCount
             || heap.count > SegmentFormat.seriesBlockSizeBytesMax
@@ -320,7 +308,7 @@ private struct SeriesTableWriter {
         current = (known.count + count, min(known.first, first), max(known.last, last))
     }
 
-    mutating func finish(to output: inout SegmentOutput) throws(FileError) -> BlockPlace {
+    mutating func finish(to output: inout SegmentOutput) throws(DatabaseError) -> BlockPlace {
         endSeries()
         try flush(to: &output)
         return try output.append(table: directory, heap: firstKeys, ends: firstKeyEnds)
@@ -334,7 +322,7 @@ private struct SeriesTableWriter {
         current = nil
     }
 
-    private mutating func flush(to output: inout SegmentOutput) throws(FileError) {
+    private mutating func flush(to output: inout SegmentOutput) throws(DatabaseError) {
         guard !ends.isEmpty else { return }
         let place = try output.append(table: entries, heap: heap, ends: ends)
         directory.append([

@@ -65,7 +65,7 @@ struct GrowthTests {
                 values == .scattered
                 ? [UInt32(column.id)] : (0..<4).map { UInt32($0) }
             let bits = rows.map { _ in type == .string ? ISOTime.packedTimeTag | word : word }
-            try writer.addValues(column, rows: rows, bits: bits, strings: .none)
+            try writer.addValues(column, rows: rows, bits: bits, strings: .table(.empty))
         }
         _ = try writer.finish()
         return writer.stepCount
@@ -101,7 +101,8 @@ struct GrowthTests {
                 for column in isWide ? 0..<columns : series..<(series + 1) {
                     try writer.addValues(
                         schema.columns[column * (isWide ? 1 : factor) % columns], rows: [0],
-                        bits: [Double(isWide ? factor : column).bitPattern], strings: .none)
+                        bits: [Double(isWide ? factor : column).bitPattern],
+                        strings: .table(.empty))
                 }
             }
             return try SegmentReader(

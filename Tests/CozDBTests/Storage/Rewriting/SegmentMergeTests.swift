@@ -46,7 +46,7 @@ struct SegmentMergeTests {
                 try writer.addValues(
                     column, rows: there.map { UInt32($0) },
                     bits: there.compactMap { rows.value(column.id, rows.times[$0]) },
-                    strings: column.type == .string ? .table(.empty) : .none)
+                    strings: .table(.empty))
             }
         }
         var known = info
@@ -88,8 +88,7 @@ struct SegmentMergeTests {
     /// The values of a column by time.
     func values(_ segment: SegmentReader, _ column: ColumnID) throws -> [Int64: UInt64] {
         let field = try #require(segment.field(column))
-        var reader = SegmentColumnReader(
-            segment, field: field, directory: try segment.directory(field))
+        var reader = try SegmentColumnReader(segment, field: field)
         var found = RowValues()
         try reader.append(rows: 0..<segment.footer.rowCount, to: &found)
         let times = try segment.times(rows: 0..<segment.footer.rowCount)

@@ -166,7 +166,7 @@ struct ReferenceCandidatesTests {
                 let word = random.next() % kinds
                 chunk.add(
                     Column(id: column, name: "\(column)", kind: .field, type: .integer),
-                    rows: [0, 1, 3], bits: [word, word, word], .none)
+                    rows: [0, 1, 3], bits: [word, word, word], .table(.empty))
             }
             candidates.search(chunk)
             for column in chunk.filled {

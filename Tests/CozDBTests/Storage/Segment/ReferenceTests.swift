@@ -174,7 +174,7 @@ struct ReferenceTests {
                 return true
             }
             #expect(count == expected.count, "seed \(seed), field \(field.name)")
-            let last = try view.last(field.id, of: series, in: range)
+            let last = try view.end(field.id, of: series, in: range, last: true)
             #expect(last?.time == expected.last?.0, "seed \(seed), field \(field.name)")
             #expect(last?.value == expected.last?.1, "seed \(seed), field \(field.name)")
         }

@@ -47,7 +47,7 @@ struct SegmentTests {
                 }
                 try writer.addValues(
                     column, rows: rows, bits: bits,
-                    strings: column.type == .string ? .table(table) : .none)
+                    strings: .table(table))
             }
         }
         return try writer.finish()
@@ -108,7 +108,7 @@ struct SegmentTests {
 
         let writer = try SegmentWriter(
             directory.create(FileName.segment(5).text), number: 5, databaseID: 9, schema: schema)
-        var salvage = try SegmentSalvage(reader, check.damage)
+        let salvage = try SegmentSalvage(reader, check.damage)
         try salvage.write(to: writer)
         let rewritten = try writer.finish()
         let found = try problems(
@@ -180,7 +180,7 @@ struct SegmentTests {
         let view = try view(info, schema)
         guard case .segment(let reader) = view.sources[0] else { return }
         #expect(try reader.directory(0).table.count == 9, "9000 values in blocks of 1023 and less")
-        #expect(try reader.timeDirectory().count == 9)
+        #expect(try reader.timeBlocks().table.count == 9)
         let all = try everything(view)
         #expect(all.count == 3000)
         for (number, series) in all.enumerated() {
@@ -218,7 +218,7 @@ struct SegmentTests {
         let listed = try view.series()
         #expect(listed.map(\.key.bytes) == keys)
         for number in stride(from: 0, to: 100_000, by: 4999) {
-            let found = try view.last(0, of: listed[number], in: .all)
+            let found = try view.end(0, of: listed[number], in: .all, last: true)
             #expect(found?.value == .integer(Int64(number)))
         }
     }
@@ -348,7 +348,7 @@ struct SegmentTests {
             {
                 let directory = FieldDirectory(BlockTable(changed))
                 _ = directory.blocks(rows: 0..<30)
-                #expect((0..<3).reduce(0) { $0 + directory.sizeBytes($1) } <= 3000)
+                #expect((0..<3).reduce(0) { $0 + directory.table.sizeBytes($1) } <= 3000)
             }
         }
     }

@@ -43,7 +43,7 @@ struct SegmentThreadTests {
                     }
                     try writer.addValues(
                         column, rows: rows.map { UInt32($0) }, bits: bits,
-                        strings: column.type == .string ? .table(strings) : .none)
+                        strings: .table(strings))
                 }
             }
         }

@@ -98,11 +98,11 @@ struct StoredBytes {
         for time in try segment.times(rows: rows) { add(name, word: UInt64(bitPattern: time)) }
         for (field, entry) in segment.footer.fields.enumerated() {
             add(name, entry.column.name)
-            let directory = try segment.directory(field)
-            var reader = SegmentColumnReader(segment, field: field, directory: directory)
+            var reader = try SegmentColumnReader(segment, field: field)
+            let directory = reader.directory
             if entry.column.type == .string { add(name, table: try segment.dictionary(field)) }
             for block in 0..<directory.table.count {
-                let summary = directory.summary(block, type: entry.column.type)
+                let summary = directory.table.summary(block, type: entry.column.type)
                 for word in [summary.min, summary.max, summary.sum, summary.first, summary.last] {
                     add(name, word: word)
                 }
