@@ -224,8 +224,7 @@ extension ParsedPoint {
         #expect(try read("time;a;b\n1;x,y;1\n").lines == lines)
         #expect(try read("\r\ntime;a;b\r\n1;x,y;1\r\n").lines == lines)
         #expect(try read("time\ta\tb\n1\tx,y\t1\n", name: "t.tsv").lines == lines)
-        #expect(
-            try read("time;\"a,b\";c\n1;x;1\n").lines == [#"dev a\,b="x",c=1 1"#])
+        #expect(try read("time;\"a,b\";c\n1;x;1\n").lines == [#"dev a,b="x",c=1 1"#])
         #expect(try read("time;5\";b\n1;2;1\n").lines == [#"dev 5"=2,b=1 1"#])
         #expect(
             try read("Device: \"X\nUnit, C\n\ntime;a;b\n1;x,y;1\n") {

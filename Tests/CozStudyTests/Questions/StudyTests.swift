@@ -124,9 +124,9 @@ struct StudyTests {
     }
 
     @Test func `a silence of more than 292 years keeps its time`() throws {
-        try write(["ws_survey_count": .integer(1)], at: -9_000_000_000)
+        try write(["ws_survey_count": .integer(1)], at: -9_223_300_000)
         let entry = try #require(try study().silence().rows.first)
-        #expect(entry.last == Timestamp(nanoseconds: -9_000_000_000_000_000_000))
+        #expect(entry.last == Timestamp(nanoseconds: -9_223_300_000_000_000_000))
         #expect(entry.silence == .max)
     }
 
