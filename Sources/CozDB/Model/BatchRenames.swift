@@ -20,10 +20,10 @@ public struct AppliedRename: Sendable {
 struct BatchRenames: Sendable {
     /// A column of the batch that is renamed, or whose name is the target of a rename.
     private struct Role {
-        /// Index of the target name.
-        var target: Int
-        /// Index in `applied`; nil if the column came with the target name.
-        var applied: Int?
+        /// Index of the target that the column came with; nil if its old name is not a target.
+        var own: Int?
+        /// Indices of the new name and in `applied`; nil if the column is not renamed.
+        var rename: (target: Int, applied: Int)?
         var experiment: Int
         /// Type of the values and whether the input has types, as stored in `WriteBatch.columns`.
         var kind: UInt8
@@ -82,14 +82,13 @@ struct BatchRenames: Sendable {
 
     /// Records the name of a column.
     mutating func note(column: UInt32, named name: Name, experiment: Int, kind: UInt8) {
-        let isRenamed = newNames[name] != nil
-        guard let target = newNames[name] ?? targetIndex[name] else { return }
+        let (own, target) = (targetIndex[name], newNames[name])
+        guard own != nil || target != nil else { return }
         let index = Int(column)
         while roles.count <= index { roles.append(nil) }
         guard roles[index] == nil else { return }
         roles[index] = Role(
-            target: target,
-            applied: isRenamed ? indexOfApplied(name, target, isTag: false) : nil,
+            own: own, rename: target.map { ($0, indexOfApplied(name, $0, isTag: false)) },
             experiment: experiment, kind: kind)
     }
 
@@ -112,18 +111,17 @@ struct BatchRenames: Sendable {
         takers.removeAll(keepingCapacity: true)
         for index in cells.indices {
             guard let role = role(cells[index]) else { continue }
-            var taker = takers[role.target] ?? Taker()
-            if let rename = role.applied {
-                if taker.first < 0 { taker.first = rename }
-                if taker.first != rename { taker.nextCell = min(taker.nextCell, index) }
-            } else {
-                taker.isOwn = true
-            }
-            takers[role.target] = taker
+            // A renamed field that keeps its name may need it, so it has priority, too.
+            if let own = role.own { takers[own, default: Taker()].isOwn = true }
+            guard let (target, rename) = role.rename else { continue }
+            var taker = takers[target] ?? Taker()
+            if taker.first < 0 { taker.first = rename }
+            if taker.first != rename { taker.nextCell = min(taker.nextCell, index) }
+            takers[target] = taker
         }
         for index in cells.indices {
-            guard let role = role(cells[index]), let rename = role.applied,
-                let taker = takers[role.target]
+            guard let role = role(cells[index]), let (target, rename) = role.rename,
+                let taker = takers[target]
             else { continue }
             // A field that came with the target name has priority, then the first renamed one. If
             // one old name has two values, the later value wins, as for any field.

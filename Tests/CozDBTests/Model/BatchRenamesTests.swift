@@ -109,6 +109,27 @@ struct BatchRenamesTests {
         #expect(values["a"] == nil)
     }
 
+    @Test(arguments: ["abc", "acb", "bac", "bca", "cab", "cba"])
+    func `a chain of renames keeps each value under its name`(order: String) throws {
+        var batch = WriteBatch()
+        batch.renames = ["a": "b", "b": "c"]
+        let all = ["a": 1.0, "b": 2, "c": 3]
+        add(order.map { (String($0), .float(all[String($0)] ?? 0)) }, to: &batch)
+        let values = try stored(batch)
+        #expect(values["a"] == .float(1))
+        #expect(values["b"] == .float(2))
+        #expect(values["c"] == .float(3))
+    }
+
+    @Test func `a point with both names of an exchange keeps both`() throws {
+        var batch = WriteBatch()
+        batch.renames = ["a": "b", "b": "a"]
+        add([("a", .float(1)), ("b", .float(2))], to: &batch)
+        let values = try stored(batch)
+        #expect(values["a"] == .float(1))
+        #expect(values["b"] == .float(2))
+    }
+
     @Test func `names are compared byte by byte`() throws {
         var batch = WriteBatch()
         // The same letter composed and decomposed.
