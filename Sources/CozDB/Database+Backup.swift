@@ -101,7 +101,7 @@ extension Database {
         let reader = try LiveReader(source)
         try checkIsApart(target, from: source, of: "database", on: fileSystem)
         let directory = try CopyTarget(
-            backupAt: target, on: fileSystem, access: options.fileAccess)
+            at: target, isRestore: false, on: fileSystem, access: options.fileAccess)
         let copy = DatabaseCopy(
             from: reader, to: directory, verifiesReused: options.verifiesReused,
             isCancelled: options.isCancelled)
@@ -123,7 +123,7 @@ extension Database {
         let reader = try LiveReader(source)
         try checkIsApart(path, from: source, of: "backup", on: fileSystem)
         let directory = try CopyTarget(
-            restoreAt: path, on: fileSystem, access: options.fileAccess)
+            at: path, isRestore: true, on: fileSystem, access: options.fileAccess)
         let copy = DatabaseCopy(
             from: reader, to: directory, verifiesReused: true, isCancelled: options.isCancelled)
         try copy.run(branch: fileSystem.makeIdentity())

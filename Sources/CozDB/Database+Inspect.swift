@@ -138,7 +138,8 @@ extension Database {
                     + "\(frame.firstSequence + UInt64(frame.commits.count) - 1), bytes \(sizes)\n")
             offset = reader.validSizeBytes
         }
-        try body("\(offset)  end, \(reader.end)\n")
+        let torn = reader.tornBytes
+        try body("\(offset)  end, \(torn > 0 ? "torn(discardedBytes: \(torn))" : "clean")\n")
     }
 
     private static func inspectSegment(

@@ -305,7 +305,7 @@ struct WriteBatchTests {
             batch, schemas: SchemaSet(), options: DatabaseOptions(),
             journal: CommitJournal(), forgotten: ForgottenList())
         let record = try #require(try encoder.encode(batch))
-        try CommitVerifier.verify(record, SchemaSet())
+        try Memtable.verify(record, SchemaSet())
         // A tag set, a layout, a time, a value.
         let rowSize = 1 + 1 + 1 + 8
         for place in record.indices.dropLast(rowSize) {
@@ -315,7 +315,7 @@ struct WriteBatchTests {
             bad[place] ^= 0x41
             let isApplied =
                 (try? memtable.apply(bad, sequence: 1, schemas: &schemas)) != nil
-            #expect(((try? CommitVerifier.verify(bad, SchemaSet())) != nil) == isApplied)
+            #expect(((try? Memtable.verify(bad, SchemaSet())) != nil) == isApplied)
         }
     }
 }

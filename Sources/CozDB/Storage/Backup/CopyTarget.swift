@@ -11,55 +11,42 @@ final class CopyTarget {
     private let lockFile: any File
     private var rejectsFolder: (any Directory)?
     /// Logs with a longer copy stored as a draft, next to the shorter one that `earlier` names.
-    private var draftedLogs: [UInt64] = []
+    var draftedLogs: [UInt64] = []
 
-    /// Opens or creates the directory of a backup. A new one is marked as unfinished. A directory
-    /// with an earlier backup stays valid.
+    /// Opens or creates the directory and marks it. A new backup is marked as unfinished; a
+    /// directory with an earlier backup stays valid. A restore takes an empty directory, or one
+    /// with an unfinished restore.
     ///
-    /// - Throws: `notFound` if the directory holds something else, `locked` if another backup
-    ///   writes to it, `damaged` if the earlier backup has no manifest.
+    /// - Throws: `notFound` if the directory holds something else, `locked` if another copy is
+    ///   written to it, `damaged` if the earlier backup has no manifest.
     init(
-        backupAt path: String, on fileSystem: any FileSystem,
+        at path: String, isRestore: Bool, on fileSystem: any FileSystem,
         access: DatabaseOptions.FileAccess
     ) throws(DatabaseError) {
-        directory = try CopyTarget.open(path, on: fileSystem, access: access)
-        try CopyTarget.checkTakesBackup(try CopyTarget.names(in: directory), path: path)
-        lockFile = try CopyTarget.lock(.backupMark, in: directory)
-        let lockFile = lockFile
-        let directory = directory
-        try calling("marking the directory as a backup") { () throws(FileError) in
-            try CopyTarget.fill(lockFile, DirectoryMark.backupText)
+        let directory = try calling("opening the target") { () throws(FileError) in
+            try fileSystem.openDirectory(path, create: true, access: access)
+        }
+        self.directory = directory
+        let check = isRestore ? CopyTarget.checkTakesRestore : CopyTarget.checkTakesBackup
+        try check(try CopyTarget.names(in: directory), path)
+        let lockFile = try CopyTarget.lock(isRestore ? .incompleteMark : .backupMark, in: directory)
+        self.lockFile = lockFile
+        try calling("marking the directory as \(isRestore ? "unfinished" : "a backup")") {
+            () throws(FileError) in
+            try CopyTarget.fill(
+                lockFile,
+                isRestore ? DirectoryMark.unfinishedRestoreText : DirectoryMark.backupText)
             try directory.sync()
         }
-        // Checked again under the lock, because another backup may have changed the directory.
+        // Checked again under the lock, because another copy may have changed the directory.
         let names = try CopyTarget.names(in: directory)
-        try CopyTarget.checkTakesBackup(names, path: path)
+        try check(names, path)
         isMarked = names.contains(FileName.incompleteMark.text)
-        earlier = try Manifest.read(in: directory)
-        if earlier == nil { try mark(DirectoryMark.unfinishedBackupText) }
-    }
-
-    /// Opens or creates an empty directory, or one with an unfinished restore, and marks it.
-    ///
-    /// - Throws: `notFound` if the directory holds something else, `locked` if another restore
-    ///   writes to it.
-    init(
-        restoreAt path: String, on fileSystem: any FileSystem,
-        access: DatabaseOptions.FileAccess
-    ) throws(DatabaseError) {
-        earlier = nil
-        directory = try CopyTarget.open(path, on: fileSystem, access: access)
-        try CopyTarget.checkTakesRestore(try CopyTarget.names(in: directory), path: path)
-        lockFile = try CopyTarget.lock(.incompleteMark, in: directory)
-        let lockFile = lockFile
-        let directory = directory
-        try calling("marking the directory as unfinished") { () throws(FileError) in
-            try CopyTarget.fill(lockFile, DirectoryMark.unfinishedRestoreText)
-            try directory.sync()
+        earlier = isRestore ? nil : try Manifest.read(in: directory)
+        if !isRestore {
+            if earlier == nil { try mark(DirectoryMark.unfinishedBackupText) }
+            return
         }
-        isMarked = true
-        let names = try CopyTarget.names(in: directory)
-        try CopyTarget.checkTakesRestore(names, path: path)
         // An unfinished restore may have left a different manifest and lock file.
         try calling("removing files of an unfinished restore") { () throws(FileError) in
             for name in [FileName.manifest.text, FileName.lock.text] where names.contains(name) {
@@ -124,14 +111,6 @@ final class CopyTarget {
 // MARK: Opening
 
 extension CopyTarget {
-    private static func open(
-        _ path: String, on fileSystem: any FileSystem, access: DatabaseOptions.FileAccess
-    ) throws(DatabaseError) -> any Directory {
-        try calling("opening the target") { () throws(FileError) in
-            try fileSystem.openDirectory(path, create: true, access: access)
-        }
-    }
-
     private static func names(in directory: any Directory) throws(DatabaseError) -> [String] {
         try calling("listing the target") { () throws(FileError) in try directory.list() }
     }
@@ -160,7 +139,7 @@ extension CopyTarget {
     }
 
     private static func checkTakesBackup(
-        _ names: [String], path: String
+        _ names: [String], _ path: String
     ) throws(DatabaseError) {
         let files = names.map { FileName($0) }
         if files.contains(.backupMark) {
@@ -185,7 +164,7 @@ extension CopyTarget {
     }
 
     private static func checkTakesRestore(
-        _ names: [String], path: String
+        _ names: [String], _ path: String
     ) throws(DatabaseError) {
         let files = names.map { FileName($0) }
         let isUnfinished = files.contains(.incompleteMark) && !files.contains(.backupMark)
@@ -264,16 +243,6 @@ extension CopyTarget {
         try calling("syncing a file of the copy") { () throws(FileError) in
             try folder.open(name.text, writable: true).syncData()
         }
-    }
-
-    /// Records that a draft with a longer copy of a log exists.
-    func noteDraft(ofLog number: UInt64) {
-        draftedLogs.append(number)
-    }
-
-    /// Drops the recorded drafts of a failed attempt.
-    func forgetDrafts() {
-        draftedLogs.removeAll()
     }
 }
 

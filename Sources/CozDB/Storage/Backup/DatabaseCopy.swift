@@ -63,7 +63,7 @@ final class DatabaseCopy {
                 // If participants were forgotten meanwhile, copies again without their data.
                 let isCurrent = try reader.manifest().forgotten == manifest.forgotten
                 if isCurrent { return copied }
-                target.forgetDrafts()
+                target.draftedLogs = []
             } catch {
                 // A failure in the target is not retried, since its content is unknown.
                 guard hasSourceFailed else { throw error }
@@ -74,7 +74,7 @@ final class DatabaseCopy {
                 if isSame, wasSeen { throw error.asDamageIfMissing }
                 problem = error
                 hasSourceFailed = false
-                target.forgetDrafts()
+                target.draftedLogs = []
             }
         }
         throw problem
@@ -264,7 +264,7 @@ final class DatabaseCopy {
             let walked = try? DatabaseCopy.walk(copy, log, databaseID, size)
             guard walked?.sizeBytes == size else { throw copyMismatch(of: copy.path) }
         }
-        if isNamed { target.noteDraft(ofLog: log.number) }
+        if isNamed { target.draftedLogs.append(log.number) }
         note(size, isCopied: true)
         return size
     }
@@ -296,8 +296,7 @@ final class DatabaseCopy {
         _ copy: any File, _ copySize: Int, of file: any File, _ size: Int
     ) throws(DatabaseError) -> Bool {
         guard copySize <= size else { return false }
-        var offset = 0
-        while offset < copySize {
+        for offset in stride(from: 0, to: copySize, by: DatabaseCopy.chunkSizeBytes) {
             let count = min(DatabaseCopy.chunkSizeBytes, copySize - offset)
             let there = try calling("reading the target") { () throws(FileError) in
                 try copy.readAll(count: count, at: offset)
@@ -308,7 +307,6 @@ final class DatabaseCopy {
                 }
             }
             guard there == here else { return false }
-            offset += count
         }
         return true
     }
@@ -330,34 +328,26 @@ final class DatabaseCopy {
         try target.write(
             name,
             { copy throws(DatabaseError) in
-                try copyBytes(of: file, to: copy, sizeBytes: sizeBytes)
+                for offset in stride(from: 0, to: sizeBytes, by: DatabaseCopy.chunkSizeBytes) {
+                    try checkCancelled()
+                    let count = min(DatabaseCopy.chunkSizeBytes, sizeBytes - offset)
+                    let bytes = try reading { () throws(DatabaseError) in
+                        let bytes = try calling("reading a file to copy") { () throws(FileError) in
+                            try file.readAll(count: count, at: offset)
+                        }
+                        guard bytes.count == count else {
+                            throw DatabaseError(
+                                .damaged,
+                                "the file has \(offset + bytes.count) bytes, expected \(sizeBytes)",
+                                file: file.path, offset: offset + bytes.count)
+                        }
+                        return bytes
+                    }
+                    try calling("writing a file of the copy") { () throws(FileError) in
+                        try copy.writeAll(bytes.span, at: offset)
+                    }
+                }
             }, check: check)
-    }
-
-    private func copyBytes(
-        of file: any File, to copy: any File, sizeBytes: Int
-    ) throws(DatabaseError) {
-        var offset = 0
-        while offset < sizeBytes {
-            try checkCancelled()
-            let count = min(DatabaseCopy.chunkSizeBytes, sizeBytes - offset)
-            let bytes = try reading { () throws(DatabaseError) in
-                let bytes = try calling("reading a file to copy") { () throws(FileError) in
-                    try file.readAll(count: count, at: offset)
-                }
-                guard bytes.count == count else {
-                    throw DatabaseError(
-                        .damaged,
-                        "the file has \(offset + bytes.count) bytes, expected \(sizeBytes)",
-                        file: file.path, offset: offset + bytes.count)
-                }
-                return bytes
-            }
-            try calling("writing a file of the copy") { () throws(FileError) in
-                try copy.writeAll(bytes.span, at: offset)
-            }
-            offset += count
-        }
     }
 
     private func checkCancelled() throws(DatabaseError) {

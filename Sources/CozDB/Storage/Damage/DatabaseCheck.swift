@@ -41,7 +41,7 @@ struct DatabaseCheck {
             add(FileName.manifest.text, error.offset, error.message, DatabaseCheck.lostAll)
             return nil
         }
-        count(FileName.manifest.text, sizeBytes(FileName.manifest.text, in: directory))
+        count(FileName.manifest.text)
         try checkManifest(manifest)
         try checkSegments(manifest)
         try checkLogs(manifest)
@@ -74,14 +74,10 @@ struct DatabaseCheck {
             CheckFinding(severity: severity, file: file, offset: offset, found: found, lost: lost))
     }
 
-    private mutating func count(_ name: String, _ sizeBytes: Int) {
+    /// Without a size, asks the file. One that cannot be opened is reported when it is read.
+    private mutating func count(_ name: String, _ sizeBytes: Int? = nil) {
         summary.files += 1
-        summary.bytes += sizeBytes
-    }
-
-    /// The size of a file; 0 if it cannot be opened, which is reported when the file is read.
-    private func sizeBytes(_ name: String, in folder: any Directory) -> Int {
-        (try? folder.open(name, writable: false).size()) ?? 0
+        summary.bytes += sizeBytes ?? (try? directory.open(name, writable: false).size()) ?? 0
     }
 
     // MARK: The manifest
@@ -93,7 +89,7 @@ struct DatabaseCheck {
             acknowledged = check.found.state
             if case .nothing = check.found {
             } else {
-                count(FileName.lock.text, sizeBytes(FileName.lock.text, in: directory))
+                count(FileName.lock.text)
             }
             guard let (name, error) = check.problem else {
                 guard check.hasTornRecord else { return }
@@ -144,7 +140,7 @@ struct DatabaseCheck {
                 }
             case .failure(let error):
                 if error.isRefusal { throw error }
-                count(name, sizeBytes(name, in: directory))
+                count(name)
                 add(name, error.offset, error.message, manifest.lost(segments[index]))
             case nil: break
             }
@@ -156,7 +152,7 @@ struct DatabaseCheck {
     private mutating func checkLogs(_ manifest: Manifest) throws(DatabaseError) {
         for log in manifest.logs {
             let name = FileName.log(log.number).text
-            count(name, sizeBytes(name, in: directory))
+            count(name)
             do throws(DatabaseError) {
                 let replay = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
                 let first = max(log.firstSequence, 1) - 1
@@ -167,7 +163,7 @@ struct DatabaseCheck {
                         "an unfinished commit at the end; the next writer discards it",
                         "nothing that was acknowledged", severity: .note)
                 }
-                if let stray = try StrayLogBytes.find(in: log, of: manifest, directory) {
+                if let stray = try DatabaseCheck.stray(in: log, replay, directory) {
                     add(name, stray.offset, stray.message, "nothing")
                 }
             } catch {
@@ -198,6 +194,36 @@ struct DatabaseCheck {
                 if wasSeen || error.isRefusal { throw error }
                 problem = error
             }
+        }
+    }
+
+    /// A nonzero byte between the frames of a log or after the end of a complete one, as an error;
+    /// nil if there is none. It affects no commit.
+    ///
+    /// - Throws: `io` if the system refuses to read the file.
+    static func stray(
+        in log: Manifest.Log, _ replay: LogReplay, _ directory: any Directory
+    ) throws(DatabaseError) -> DatabaseError? {
+        let name = FileName.log(log.number).text
+        let pieceSizeBytes = 1 << 20
+        var offset = replay.strayOffset
+        if offset == nil, let sealed = log.sealedSizeBytes {
+            offset = try calling("reading the write-ahead log") { () throws(FileError) -> Int? in
+                let file = try directory.open(name, writable: false)
+                let size = try file.size()
+                for start in stride(from: sealed, to: size, by: pieceSizeBytes) {
+                    let count = min(pieceSizeBytes, size - start)
+                    let bytes = try file.readAll(count: count, at: start)
+                    if let index = bytes.firstIndex(where: { $0 != 0 }) { return start + index }
+                }
+                return nil
+            }
+        }
+        return offset.map {
+            DatabaseError(
+                .damaged,
+                "found other bytes than zeros between the commits of the log or after its end",
+                file: directory.path + "/" + name, offset: $0)
         }
     }
 

@@ -21,8 +21,6 @@ struct DatabaseRepair {
     private var continuesAdoption = false
     /// Whether a newer manifest than the one that was read has existed.
     private var isSuperseded = false
-    /// Logs that only a newer manifest named.
-    private var adoptedLogs: Set<UInt64> = []
     /// Whether rejects files that the manifest does not name were adopted.
     private var hasNewerRejects = false
     /// Files that go to the damaged folder.
@@ -158,7 +156,7 @@ struct DatabaseRepair {
         report.notes += schemas.assumptions
         manifest.segments = files.segments.map(\.info).sorted { $0.number < $1.number }
         addCounts(of: manifest.segments)
-        manifest.logs = files.logs.sorted { $0.number < $1.number }.map(DatabaseRepair.open)
+        manifest.logs = files.logs.sorted { $0.number < $1.number }
         manifest.rejects = files.rejects.sorted { $0.number < $1.number }
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
         manifest.lastSequence = (firsts.min() ?? 1) - 1
@@ -216,8 +214,7 @@ struct DatabaseRepair {
         addCounts(of: manifest.segments.suffix(newer.count))
         // A flushed log and its newer segment have the same commits. Applied twice, they change
         // nothing.
-        manifest.logs += newerLogs.map(DatabaseRepair.open)
-        adoptedLogs = Set(newerLogs.map(\.number))
+        manifest.logs += newerLogs
         manifest.rejects += newerRejects
         hasNewerRejects = !newerRejects.isEmpty
         add(
@@ -239,10 +236,6 @@ struct DatabaseRepair {
         "segments are ordered by their numbers; if two have different values for one cell, the "
         + "older value may now win"
 
-    private static func open(_ log: LogIdentity) -> Manifest.Log {
-        Manifest.Log(number: log.number, firstSequence: log.firstSequence, sealedSizeBytes: nil)
-    }
-
     // MARK: Segments
 
     private mutating func repairSegments() throws(DatabaseError) {
@@ -256,7 +249,9 @@ struct DatabaseRepair {
             }
             let name = FileName.segment(info.number)
             if !examination.isThere, isSuperseded,
-                hasNewer({ $0.experiment == info.experiment })
+                manifest.segments.contains(where: {
+                    isNewer($0.number) && $0.experiment == info.experiment
+                })
             {
                 report.notes.append(
                     "\(name.text) is missing, as after a merge or a deletion; newer segments hold "
@@ -291,13 +286,8 @@ struct DatabaseRepair {
         manifest.segments = kept
     }
 
-    /// Whether a segment was adopted that only a newer manifest named.
-    private func hasNewer(_ isWanted: (Manifest.Segment) -> Bool) -> Bool {
-        guard let original else { return false }
-        return manifest.segments.contains {
-            $0.number >= original.nextFileNumber && isWanted($0)
-        }
-    }
+    /// Whether a file is newer than the manifest that was read.
+    private func isNewer(_ number: UInt64) -> Bool { number >= original?.nextFileNumber ?? .max }
 
     private mutating func writeSegment(
         _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
@@ -312,9 +302,9 @@ struct DatabaseRepair {
     // MARK: Logs
 
     private mutating func repairLogs() throws(DatabaseError) {
-        var salvage = LogSalvage(
-            manifest, mayBeIncomplete: original == nil || !adoptedLogs.isEmpty)
-        var isNeeded = original == nil && !manifest.logs.isEmpty || !adoptedLogs.isEmpty
+        let hasAdopted = manifest.logs.contains { isNewer($0.number) }
+        var salvage = LogSalvage(manifest, mayBeIncomplete: original == nil || hasAdopted)
+        var isNeeded = original == nil && !manifest.logs.isEmpty || hasAdopted
         for (index, log) in manifest.logs.enumerated() {
             let name = FileName.log(log.number)
             let before = salvage.losses.count
@@ -323,7 +313,9 @@ struct DatabaseRepair {
             let problem = try problem(of: log)
             guard let problem else { continue }
             isNeeded = true
-            if !isThere, isSuperseded, !adoptedLogs.contains(log.number), hasNewer({ _ in true }) {
+            if !isThere, isSuperseded, !isNewer(log.number),
+                manifest.segments.contains(where: { isNewer($0.number) })
+            {
                 report.notes.append(
                     "\(name.text) is missing, as after a flush; newer segments hold its commits")
                 continue
@@ -358,8 +350,8 @@ struct DatabaseRepair {
     /// Why a log has to be rewritten; nil if it is intact.
     private func problem(of log: Manifest.Log) throws(DatabaseError) -> DatabaseError? {
         do throws(DatabaseError) {
-            _ = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
-            return try StrayLogBytes.find(in: log, of: manifest, directory)
+            let replay = try DatabaseCheck.read(log, of: manifest, acknowledged, in: directory)
+            return try DatabaseCheck.stray(in: log, replay, directory)
         } catch {
             if error.isSystemCallFailure { throw error }
             return error
@@ -383,11 +375,8 @@ struct DatabaseRepair {
     private mutating func writeRejects(_ entries: [JournalEntry]) throws(DatabaseError) {
         let number = try newNumber()
         let info = try calling("writing the rejects journal") { () throws(FileError) in
-            let folder = try directory.openDirectory(FileName.rejectsDirectory, create: true)
-            let info = try RejectsFile.write(
-                entries, number: number, in: folder, databaseID: manifest.databaseID)
-            try folder.sync()
-            return info
+            try RejectsFile.write(
+                entries, number: number, under: directory, databaseID: manifest.databaseID)
         }
         manifest.rejects.append(info)
     }

@@ -12,7 +12,7 @@ struct FoundFiles {
     let databaseID: UInt64
     private(set) var segments: [Segment] = []
     /// The logs. One with a damaged header has the first sequence 0.
-    private(set) var logs: [LogIdentity] = []
+    private(set) var logs: [Manifest.Log] = []
     private(set) var rejects: [Manifest.RejectsFile] = []
     /// Files that cannot be identified, and why.
     private(set) var unreadable: [(name: FileName, found: String)] = []
@@ -102,15 +102,6 @@ struct FoundFiles {
 
     private mutating func addSegment(_ number: UInt64) throws(DatabaseError) {
         numberMax = max(numberMax, number)
-        switch try segment(number) {
-        case .success(let found): segments.append(found)
-        case .failure(let error): unreadable.append((.segment(number), error.message))
-        }
-    }
-
-    private func segment(
-        _ number: UInt64
-    ) throws(DatabaseError) -> Result<Segment, FormatError> {
         let name = FileName.segment(number).text
         var size = 0
         let trailer = try FoundFiles.read(name, in: directory) { fileSize in
@@ -129,12 +120,12 @@ struct FoundFiles {
                 place.offset + place.sizeBytes == end, place.offset > 0
             else { throw FormatError(.invalid, "the trailer of the segment is damaged", at: 0) }
         } catch {
-            return .failure(error)
+            return unreadable.append((.segment(number), error.message))
         }
         let bytes = try FoundFiles.read(name, in: directory) { _ in
             (place.offset, place.sizeBytes)
         }
-        return Result { () throws(FormatError) in
+        do throws(FormatError) {
             let seed = SegmentFormat.seed(
                 databaseID: databaseID, number: number, offset: place.offset)
             guard checksum(bytes.span, seed: seed) == place.checksum else {
@@ -149,7 +140,9 @@ struct FoundFiles {
                 footerChecksum: place.checksum, rowCount: footer.rowCount,
                 valueCount: footer.valueCount, firstTime: footer.firstTime,
                 lastTime: footer.lastTime)
-            return Segment(info: info, footer: footer)
+            segments.append(Segment(info: info, footer: footer))
+        } catch {
+            unreadable.append((.segment(number), error.message))
         }
     }
 
@@ -160,13 +153,13 @@ struct FoundFiles {
         let header = try FoundFiles.read(FileName.log(number).text, in: directory) { _ in
             (0, LogFormat.headerSizeBytes)
         }
-        var identity = LogIdentity(databaseID: databaseID, number: number, firstSequence: 0)
+        var log = Manifest.Log(number: number, firstSequence: 0, sealedSizeBytes: nil)
         if let read = try? LogIdentity.read(header: header), read.databaseID == databaseID,
             read.number == number
         {
-            identity = read
+            log.firstSequence = read.firstSequence
         }
-        logs.append(identity)
+        logs.append(log)
     }
 
     private mutating func addRejects() throws(DatabaseError) {

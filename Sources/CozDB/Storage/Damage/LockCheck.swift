@@ -21,7 +21,9 @@ struct LockCheck {
                     of: found, sizeBytes: lock.sizeBytes, manifest, in: directory)
                 hasTornRecord =
                     lock.bytes.count == AcknowledgedState.sizeBytes
-                    && !AcknowledgedState.hasTwoRecords(lock.bytes)
+                    && [0, AcknowledgedState.recordSizeBytes].contains {
+                        AcknowledgedState(lock.bytes, at: $0) == nil
+                    }
                 if problem == nil, !hasTornRecord { return }
                 let again = try AcknowledgedState.readBytes(in: directory)
                 if again.bytes == lock.bytes { return }

@@ -43,15 +43,8 @@ struct LogSalvage {
             return try file.readReadable(count: file.size(), at: 0).bytes
         }
         guard let bytes else { return false }
-        add(
-            bytes,
-            LogIdentity(
-                databaseID: manifest.databaseID, number: log.number,
-                firstSequence: log.firstSequence))
-        return true
-    }
-
-    private mutating func add(_ bytes: [UInt8], _ identity: LogIdentity) {
+        let identity = LogIdentity(
+            databaseID: manifest.databaseID, number: log.number, firstSequence: log.firstSequence)
         let frames = LogSalvage.frames(in: bytes.span, identity, from: nextSequence)
         if mayBeIncomplete { complete(for: frames.flatMap(\.commits)) }
         for frame in frames {
@@ -71,6 +64,7 @@ struct LogSalvage {
             checksum = LogFormat.chained(checksum, frame.header.payloadChecksum)
             frameEnds.append((offset, checksum))
         }
+        return true
     }
 
     /// Reports what is lost at the end of the last added log.
@@ -234,7 +228,7 @@ private struct CommitColumns: CommitReceiver {
     /// The experiments with rows that no commit creates before.
     private(set) var experiments: Set<Int> = []
     /// The distinct lists of identity tags in an experiment.
-    private(set) var tagNames: [Int: Set<[UInt8]>] = [:]
+    private(set) var tagNames: [Int: Set<[Name]>] = [:]
     private var attributes: [Int: Set<ColumnID>] = [:]
     private var created: Set<Int> = []
     /// The first column that a commit adds to an experiment.
@@ -283,7 +277,7 @@ private struct CommitColumns: CommitReceiver {
     mutating func receiveTagSet(
         key: Span<UInt8>, attributes: [(column: ColumnID, value: [UInt8])]
     ) {
-        let names = SeriesKey(canonical: [UInt8](copying: key)).nameBytes
+        let names = SeriesKey(canonical: [UInt8](copying: key)).tags.map { Name($0.name) }
         tagNames[experiment, default: []].insert(names)
         for attribute in attributes {
             self.attributes[experiment, default: []].insert(attribute.column)

@@ -14,15 +14,16 @@ struct RebuiltSchemas {
         _ segments: [FoundFiles.Segment], in directory: any Directory, databaseID: UInt64
     ) {
         var columns: [Int: [ColumnID: Column]] = [:]
-        var tagNames: [Int: Set<[UInt8]>] = [:]
+        var tagNames: [Int: Set<[Name]>] = [:]
         var names: [Int: String] = [:]
         for segment in segments {
             let id = segment.footer.experiment
             names[id] = segment.footer.experimentName
             for field in segment.footer.fields {
-                let known = columns[id, default: [:]][field.column.id]
-                columns[id, default: [:]][field.column.id] = RebuiltSchemas.wider(
-                    known, field.column)
+                let known = columns[id, default: [:]][field.column.id]?.type
+                if known.map({ RebuiltSchemas.isWider(field.column.type, than: $0) }) ?? true {
+                    columns[id, default: [:]][field.column.id] = field.column
+                }
             }
             guard schemas[id] == nil else { continue }
             tagNames[id, default: []].formUnion(
@@ -34,12 +35,6 @@ struct RebuiltSchemas {
         }
     }
 
-    /// The column with the wider type.
-    private static func wider(_ known: Column?, _ other: Column) -> Column {
-        guard let known else { return other }
-        return isWider(other.type, than: known.type) ? other : known
-    }
-
     /// Whether a field of the other type can have been changed to this one. Types are only widened.
     static func isWider(_ type: FieldType, than other: FieldType) -> Bool {
         let order: [FieldType] = [.boolean, .integer, .float, .string]
@@ -49,8 +44,8 @@ struct RebuiltSchemas {
     /// The distinct lists of identity tags of the series. Unreadable series are skipped.
     private static func tagNames(
         _ segment: FoundFiles.Segment, in directory: any Directory, databaseID: UInt64
-    ) -> Set<[UInt8]> {
-        var names: Set<[UInt8]> = []
+    ) -> Set<[Name]> {
+        var names: Set<[Name]> = []
         guard
             let reader = try? SegmentReader(
                 in: directory, segment.info, databaseID: databaseID, access: .copied),
@@ -58,7 +53,7 @@ struct RebuiltSchemas {
         else { return names }
         for block in 0..<table.count {
             try? reader.forEachSeries(table, block: block) { key, _, _, _ in
-                names.insert(SeriesKey(canonical: [UInt8](copying: key)).nameBytes)
+                names.insert(SeriesKey(canonical: [UInt8](copying: key)).tags.map { Name($0.name) })
             }
         }
         return names
@@ -67,10 +62,9 @@ struct RebuiltSchemas {
     /// Adds an experiment.
     ///
     /// - Parameter tagNames: the distinct lists of identity tags of its series.
-    mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[UInt8]>) {
-        // Name bytes are those of a key with empty values, without the value terminators.
+    mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[Name]>) {
         let nameSizes = 1...DatabaseOptions.nameSizeBytesMax
-        let lists = tagNames.filter { !$0.isEmpty }.map { RebuiltSchemas.words($0) }
+        let lists = tagNames.filter { !$0.isEmpty }.map { $0.map(\.text) }
         let areNames = lists.allSatisfy { list in
             (1...Identity.tagCountMax).contains(list.count)
                 && list.allSatisfy { nameSizes.contains($0.utf8.count) }
@@ -123,20 +117,4 @@ struct RebuiltSchemas {
     }
 
     private static func unknownName(_ id: ColumnID) -> String { "unknown column \(id)" }
-
-    /// Splits the bytes of a list of names.
-    private static func words(_ names: [UInt8]) -> [String] {
-        var bytes: [UInt8] = []
-        var start = 0
-        // Builds a key in which each name has an empty value.
-        while start < names.count {
-            var end = start
-            while end + 1 < names.count, !(names[end] == 0 && names[end + 1] == 1) {
-                end += names[end] == 0 ? 2 : 1
-            }
-            bytes += names[start..<min(end + 2, names.count)] + [0, 1]
-            start = end + 2
-        }
-        return SeriesKey(canonical: bytes).tags.map(\.name)
-    }
 }

@@ -122,7 +122,7 @@ extension Engine {
         _ record: [UInt8], _ schemas: SchemaSet
     ) throws(DatabaseError) {
         do throws(FormatError) {
-            try CommitVerifier.verify(record, schemas)
+            try Memtable.verify(record, schemas)
         } catch {
             throw DatabaseError(
                 .usage,

@@ -16,7 +16,11 @@ extension Engine {
     func mergeInBackground(_ choose: @escaping @Sendable ([Int], Int?) -> Range<Int>?) {
         compactionQueue.async {
             do throws(DatabaseError) {
-                try self.compactNow(choose)
+                while try self.compactOnce({ segments in
+                    choose(
+                        segments.map(\.sizeBytes), segments.firstIndex(where: \.isQuicklyEncoded))
+                }) {}
+                try self.mergeRejects { choose($0, nil) }
             } catch {
                 // The inputs are unchanged and the database is sound; only space is wasted.
                 self.options.log?("a merge failed: \(error)")
@@ -28,7 +32,7 @@ extension Engine {
     /// Merges all segments of each experiment into one.
     func compactAll() throws(DatabaseError) {
         try flush()
-        try onCompactionQueue { () throws(DatabaseError) in
+        try compactionQueue.sync { () throws(DatabaseError) in
             try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
             try compactOnce { segments in
                 let isWanted =
@@ -38,22 +42,6 @@ extension Engine {
             }
             try mergeRejects { $0.count > 1 ? $0.indices : nil }
         }
-    }
-
-    /// Runs the body while no merge runs.
-    func onCompactionQueue<Value>(
-        _ body: () throws(DatabaseError) -> Value
-    ) throws(DatabaseError) -> Value {
-        try compactionQueue.sync(body)
-    }
-
-    private func compactNow(
-        _ choose: ([Int], Int?) -> Range<Int>?
-    ) throws(DatabaseError) {
-        while try compactOnce({ segments in
-            choose(segments.map(\.sizeBytes), segments.firstIndex(where: \.isQuicklyEncoded))
-        }) {}
-        try mergeRejects { choose($0, nil) }
     }
 
     /// Merges segments of each experiment once. Small merges share one manifest, because the size

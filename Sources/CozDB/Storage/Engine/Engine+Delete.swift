@@ -44,7 +44,7 @@ extension Engine {
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try changing { () throws(DatabaseError) in
-            try onCompactionQueue { () throws(DatabaseError) in
+            try compactionQueue.sync { () throws(DatabaseError) in
                 beginExclusive()
                 defer { endExclusive() }
                 try flush(isInside: true)
@@ -92,10 +92,9 @@ extension Engine {
             repeating: deletion.dropsSchema, count: deletion.view.sources.count)
         // Selections by key and time alone are cheap to find again.
         let isComputed = deletion.select != nil || !deletion.columns.isEmpty
-        var kept: [SeriesKey: SeriesDeletion] = [:]
+        // The selections of the series that lose data; nil if they are computed again.
+        var kept: [SeriesKey: SeriesDeletion?] = [:]
         var keptTimes = 0
-        // Series that lose data, too, but whose loss is computed again.
-        var others: Set<SeriesKey> = []
         var counts = DeletionReport.Experiment(name: deletion.view.schema.name)
         try deletion.forEachSeries { series, gone, loss throws(DatabaseError) in
             try checkCancelled()
@@ -107,16 +106,12 @@ extension Engine {
             }
             guard isComputed else { return }
             let size = 16 + gone.rows.sizeTimes + gone.cells.sizeTimes
-            if keptTimes + size <= Engine.keptTimesMax {
-                keptTimes += size
-                kept[series.key] = gone
-            } else {
-                others.insert(series.key)
-            }
+            let isKept = keptTimes + size <= Engine.keptTimesMax
+            if isKept { keptTimes += size }
+            kept.updateValue(isKept ? gone : nil, forKey: series.key)
         }
         func known(_ key: SeriesKey) -> SeriesDeletion? {
-            if !isComputed || others.contains(key) { return nil }
-            return kept[key] ?? SeriesDeletion(rows: .none)
+            isComputed ? kept[key] ?? SeriesDeletion(rows: .none) : nil
         }
         for index in touched.indices where touched[index] {
             guard case .segment(let segment) = deletion.view.sources[index] else { continue }

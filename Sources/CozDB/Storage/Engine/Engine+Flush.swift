@@ -1,36 +1,27 @@
 // Flushes of memtables to segments, and the closing of a database.
 
 extension Engine {
-    /// Flushes the frozen memtable. A failure stops all writing.
+    /// Writes the frozen memtable to segments and removes its logs. A failure stops all writing.
     func flushInBackground() {
+        let (frozen, schemas, log) = state.withLock { state in
+            (state.frozen, state.schemas, state.log?.identity.number)
+        }
+        guard let frozen else { return }
         do throws(DatabaseError) {
-            try flushFrozen()
+            // Quick encodings suffice when a merge will follow.
+            try install(
+                frozen, schemas: schemas, keeping: log,
+                effort: options.compactsInBackground ? .quick : .thorough)
         } catch {
             _ = fail(error)
         }
         scheduleCompaction()
     }
 
-    /// Writes the frozen memtable to segments and removes its logs.
-    private func flushFrozen() throws(DatabaseError) {
-        let work = state.withLock { state in
-            (
-                memtable: state.frozen, schemas: state.schemas,
-                log: state.log?.identity.number
-            )
-        }
-        guard let memtable = work.memtable else { return }
-        // Quick encodings suffice when a merge will follow.
-        try install(
-            memtable, schemas: work.schemas, keeping: work.log,
-            effort: options.compactsInBackground ? .quick : .thorough
-        ) { $0.frozen = nil }
-    }
-
     /// Writes a memtable and replaces all logs except `log` by its files in the manifest.
     func install(
         _ memtable: Memtable, schemas: SchemaSet, keeping log: UInt64?,
-        effort: EncodingEffort = .thorough, _ change: (inout State) -> Void
+        effort: EncodingEffort = .thorough
     ) throws(DatabaseError) {
         let files = try makingRoom { () throws(DatabaseError) in
             try write(memtable, schemas: schemas, effort: effort)
@@ -47,7 +38,7 @@ extension Engine {
         } install: { state in
             for reader in files.segments { state.segments.insert(reader) }
             state.tagSetMerges.add(files.merges)
-            change(&state)
+            state.frozen = nil
         }
         retire(obsolete)
     }
@@ -108,13 +99,9 @@ extension Engine {
         guard !entries.isEmpty else { return nil }
         let number = try reserveFileNumber()
         return try calling("writing the rejects journal") { () throws(FileError) in
-            let folder = try directory.openDirectory(
-                FileName.rejectsDirectory, create: true)
             do throws(FileError) {
-                let info = try RejectsFile.write(
-                    entries, number: number, in: folder, databaseID: databaseID)
-                try folder.sync()
-                return info
+                return try RejectsFile.write(
+                    entries, number: number, under: directory, databaseID: databaseID)
             } catch {
                 // No manifest names the file.
                 try? remove(.rejects(number))
@@ -131,27 +118,23 @@ extension Engine {
         if !isInside { try checkOpen() }
         try becomeLeader()
         do throws(DatabaseError) {
-            try flushAsLeader()
+            let (memtable, schemas, hasLogs) = state.withLock { state in
+                defer {
+                    state.log = nil
+                    state.frozen = state.memtable
+                    state.memtable = Memtable()
+                }
+                return (state.memtable, state.schemas, !state.manifest.logs.isEmpty)
+            }
+            if !memtable.isEmpty || hasLogs {
+                try install(memtable, schemas: schemas, keeping: nil)
+            } else {
+                state.withLock { $0.frozen = nil }
+            }
         } catch {
             throw fail(error)
         }
         resignLeader()
-    }
-
-    private func flushAsLeader() throws(DatabaseError) {
-        let work = state.withLock { state in
-            defer {
-                state.log = nil
-                state.frozen = state.memtable
-                state.memtable = Memtable()
-            }
-            return (memtable: state.memtable, schemas: state.schemas)
-        }
-        guard !work.memtable.isEmpty || state.withLock({ !$0.manifest.logs.isEmpty }) else {
-            state.withLock { $0.frozen = nil }
-            return
-        }
-        try install(work.memtable, schemas: work.schemas, keeping: nil) { $0.frozen = nil }
     }
 
     /// Flushes, merges what is worthwhile, and removes obsolete files. The manifest then names no

@@ -42,7 +42,9 @@ extension Engine {
                 state.withLock { $0.stagedSchemas = $0.schemas }
             }
             try eraseRetired()
-            try eraseUnreferenced()
+            // No other thread is writing a file at this time.
+            _ = try Recovery.removeUnreferenced(directory, state.withLock { $0.manifest })
+            try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
             report.setAsideFiles = setAside.count
             try setAside.remove()
             return report
@@ -98,12 +100,6 @@ extension Engine {
                 rewriting.droppedColumns.append((schema.id, column.id))
             }
         }
-    }
-
-    /// Removes files that no manifest names. No other thread is writing a file at this time.
-    private func eraseUnreferenced() throws(DatabaseError) {
-        _ = try Recovery.removeUnreferenced(directory, state.withLock { $0.manifest })
-        try calling("syncing the directory") { () throws(FileError) in try directory.sync() }
     }
 }
 
@@ -186,11 +182,10 @@ extension Engine.Forgetting {
         let names = rows.participants
         let search = NameSearch(names)
         let list = list
-        var attributes: [Int: [Column]] = [:]
-        for view in snapshot.experiments {
-            attributes[view.schema.id] = rows.attributes(of: view.schema)
-        }
-        let known = attributes
+        let known = Dictionary(
+            uniqueKeysWithValues: snapshot.experiments.map {
+                ($0.schema.id, rows.attributes(of: $0.schema))
+            })
         return Deletion(
             experiments: snapshot.experiments.map { rows.deletion(of: $0) },
             refusals: { refusal throws(DatabaseError) in

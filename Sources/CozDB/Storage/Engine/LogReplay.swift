@@ -7,6 +7,8 @@ struct LogReplay {
     private(set) var lastSequence: UInt64
     /// Size of the torn tail of the last log; 0 if there is none.
     private(set) var tornBytes = 0
+    /// The first frame padding that is not zero; nil if all are.
+    private(set) var strayOffset: Int?
 
     /// - Parameter acknowledged: the last acknowledged state; nil skips the check of the logs'
     ///   ends.
@@ -39,7 +41,8 @@ struct LogReplay {
                     lastSequence = sequence
                 }
             }
-            if case .torn(let bytes) = reader.end { tornBytes = bytes }
+            if reader.tornBytes > 0 { tornBytes = reader.tornBytes }
+            strayOffset = strayOffset ?? reader.strayOffset
             try reader.checkReach()
         }
     }

@@ -156,7 +156,8 @@ enum Recovery {
             try directory.lock(name)
         }
         if let lock { return lock }
-        let holder = holder(of: directory)
+        let known = (try? AcknowledgedState.read(in: directory))?.state?.holder ?? ""
+        let holder = known.isEmpty ? "unknown" : known
         let isOwn = holder.hasPrefix("process \(getpid()),")
         throw DatabaseError(
             .locked,
@@ -165,14 +166,6 @@ enum Recovery {
                     + "close it first, or open read-only"
                 : "another process has this database open for writing (\(holder)); wait until it "
                     + "closes it, or open read-only", file: directory.path)
-    }
-
-    /// The holder that the lock file names.
-    private static func holder(of directory: any Directory) -> String {
-        let file = try? directory.open(FileName.lock.text, writable: false)
-        let bytes = try? file?.readAll(count: AcknowledgedState.sizeBytes, at: 0)
-        let text = bytes.flatMap { AcknowledgedState($0) }?.holder ?? ""
-        return text.isEmpty ? "unknown" : text
     }
 
     /// Removes files that a durable manifest does not name.
@@ -244,6 +237,6 @@ extension Engine {
         options.log?(
             "recovered \(commits) commits from the log"
                 + (replay.tornBytes > 0 ? "; an unfinished commit was discarded" : ""))
-        try install(replay.memtable, schemas: replay.schemas, keeping: nil) { _ in }
+        try install(replay.memtable, schemas: replay.schemas, keeping: nil)
     }
 }

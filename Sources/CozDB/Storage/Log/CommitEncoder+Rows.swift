@@ -8,7 +8,6 @@ struct CommitTableWriter {
     var tagSets = ByteWriter()
     private(set) var rowCount = 0
 
-    private var columnCount = 0
     private var columns = ByteWriter()
     private var numberOfColumn: [ColumnID: Int] = [:]
     private var layouts = ByteWriter()
@@ -33,9 +32,8 @@ struct CommitTableWriter {
     /// The position of a column in the table's list, which it may extend.
     mutating func column(_ id: ColumnID, type: FieldType) -> Int {
         if let known = numberOfColumn[id] { return known }
-        let number = columnCount
+        let number = numberOfColumn.count
         numberOfColumn[id] = number
-        columnCount += 1
         columns.appendVarint(id)
         columns.append(type.rawValue)
         times.addColumn()
@@ -94,7 +92,7 @@ struct CommitTableWriter {
         writer.appendVarint(experiment)
         writer.appendVarint(tagSetCount)
         writer.append(tagSets.bytes)
-        writer.appendVarint(columnCount)
+        writer.appendVarint(numberOfColumn.count)
         writer.append(columns.bytes)
         writer.appendVarint(layoutKeys.count)
         writer.append(layouts.bytes)

@@ -25,7 +25,8 @@ struct CommitEncoder {
     var forgotten: ForgottenNames
 
     let options: DatabaseOptions
-    private let hasStrict: Bool
+    /// Whether an experiment of the batch refuses whole points for a type conflict.
+    private var hasStrict = false
     private var experiments: [Int?]
     /// Of new experiments, before their first point is stored.
     private var newDeclarations: [Int: FieldDeclarations?] = [:]
@@ -91,7 +92,6 @@ struct CommitEncoder {
         self.schemas = schemas
         self.forgotten = ForgottenNames(forgotten)
         self.options = options
-        hasStrict = schemas.hasStrict
         self.journal = journal
         experiments = Array(repeating: nil, count: batch.experiments.count)
         tagSets = Array(repeating: nil, count: batch.tagSets.count)
@@ -132,11 +132,12 @@ struct CommitEncoder {
 
     // MARK: Settings and schemas
 
-    private func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
+    private mutating func checkSettings(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         try batch.settings.identity?.check()
         for index in 0..<batch.experiments.count {
             if let schema = schemas.named(batch.experiments.text(index)) {
                 try schema.check(batch.settings)
+                if schema.typeRule == .strict { hasStrict = true }
             } else if let name = batch.settings.preset {
                 _ = try preset(name)
             } else if let preset = batch.suggestedPresets[index] ?? batch.suggestedPreset {
@@ -324,11 +325,13 @@ struct CommitEncoder {
         var (conversion, locked, id) = conversion(received, in: schemas[experiment])
         let fault = fault(ofField: received.name, isNew: id == nil, in: schemas[experiment])
         if fault != nil { conversion = .refused }
+        var plan = ColumnPlan(
+            number: 0, conversion: conversion, locked: locked,
+            dropsBlanks: received.dropsBlanks, isTyped: received.isTyped, fault: fault)
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates no field. The next value may be accepted.
-            return ColumnPlan(
-                number: 0, conversion: .refused, locked: locked,
-                dropsBlanks: received.dropsBlanks, isTyped: received.isTyped, fault: fault)
+            plan.conversion = .refused
+            return plan
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
@@ -338,13 +341,9 @@ struct CommitEncoder {
             add(.column(experiment: experiment, column))
             id = column.id
         }
-        var number = 0
         if conversion != .refused, let id {
-            number = tables[table].column(id, type: locked)
+            plan.number = tables[table].column(id, type: locked)
         }
-        let plan = ColumnPlan(
-            number: number, conversion: conversion, locked: locked,
-            dropsBlanks: received.dropsBlanks, isTyped: received.isTyped)
         columns[index] = plan
         return plan
     }

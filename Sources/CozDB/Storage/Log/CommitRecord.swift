@@ -38,11 +38,11 @@ protocol CommitReceiver {
     /// A row. Its values are in the order of its layout.
     mutating func receiveRow(tagSet: Int, time: Int64, layout: Int, bits: Span<UInt64>)
     /// Whether rows are read rather than skipped.
-    static var readsRows: Bool { get }
+    var readsRows: Bool { get }
 }
 
 extension CommitReceiver {
-    static var readsRows: Bool { true }
+    var readsRows: Bool { true }
 }
 
 /// The encoding of strings in rows. A text is twice its number in the commit. A time is its word,
@@ -214,12 +214,12 @@ private struct CommitTable {
     }
 
     /// Reads the rows. The state is in locals so that the loop runs without exclusivity checks.
-    func readRows<Receiver: CommitReceiver>(
-        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout Receiver
+    func readRows(
+        _ reader: inout ByteReader, strings: Span<UInt64>, into receiver: inout some CommitReceiver
     ) throws(FormatError) {
         let rowCount = try reader.readCount(limit: reader.remaining)
         let sizeBytes = try reader.readCount(limit: reader.remaining)
-        if !Receiver.readsRows {
+        if !receiver.readsRows {
             _ = try reader.readBytes(sizeBytes)
             return
         }

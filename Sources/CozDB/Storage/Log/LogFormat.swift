@@ -55,13 +55,9 @@ enum LogFormat {
     /// The running checksum over the frames of a log, continued with the payload checksum of the
     /// next frame. It starts at 0. Logs with the same checksum have the same commits.
     static func chained(_ checksum: UInt32, _ payloadChecksum: UInt32) -> UInt32 {
-        let bytes: InlineArray<4, UInt8> = [
-            UInt8(truncatingIfNeeded: payloadChecksum),
-            UInt8(truncatingIfNeeded: payloadChecksum >> 8),
-            UInt8(truncatingIfNeeded: payloadChecksum >> 16),
-            UInt8(truncatingIfNeeded: payloadChecksum >> 24),
-        ]
-        return CozDB.checksum(bytes.span, seed: checksum)
+        var bytes = ByteWriter(capacity: 4)
+        bytes.append(payloadChecksum)
+        return CozDB.checksum(bytes.bytes.span, seed: checksum)
     }
 }
 

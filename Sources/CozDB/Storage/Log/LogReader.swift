@@ -3,19 +3,12 @@
 
 /// Reads the commits of one log file in order.
 struct LogReader {
-    /// How the log ends.
-    enum End: Equatable {
-        /// Only reserved zeros follow.
-        case clean
-        /// The write of a frame was interrupted. No commit in it was
-        /// acknowledged with full durability.
-        case torn(discardedBytes: Int)
-    }
-
     private typealias Frame = (header: FrameHeader, payload: [UInt8])
 
     let identity: LogIdentity
-    private(set) var end = End.clean
+    /// Size of the torn tail; 0 if only reserved zeros follow. It is a frame whose write was
+    /// interrupted, and no commit in it was acknowledged with full durability.
+    private(set) var tornBytes = 0
     /// Where the last whole frame ends.
     private(set) var validSizeBytes: Int
     /// The first frame padding that is not zero; nil if all are.
@@ -82,7 +75,15 @@ struct LogReader {
             // covered the first before the later one was written, so what is read now counts.
             window = []
             (found, fault) = try content(at: offset)
-            if found == nil { throw lost(at: offset, because: fault, followedBy: later) }
+            if found == nil {
+                let reason = fault.map { " (\($0.message))" } ?? ""
+                let last = later.header.firstSequence &- 1
+                throw DatabaseError(
+                    .damaged,
+                    "this frame is damaged\(reason), and intact ones follow at offset "
+                        + "\(later.offset); commits \(nextSequence) to \(last) cannot be read",
+                    file: file.path, offset: offset)
+            }
         }
         guard let (frame, commits) = found else { return nil }
         validSizeBytes += LogFormat.frameSizeBytes(payload: frame.header.payloadSizeBytes)
@@ -171,19 +172,8 @@ struct LogReader {
             }
             place += LogFormat.alignment
         }
-        end = hasBytes ? .torn(discardedBytes: sizeBytes - offset) : .clean
+        tornBytes = hasBytes ? sizeBytes - offset : 0
         return nil
-    }
-
-    private func lost(
-        at offset: Int, because fault: FormatError?, followedBy later: (Int, header: FrameHeader)
-    ) -> DatabaseError {
-        let reason = fault.map { " (\($0.message))" } ?? ""
-        return DatabaseError(
-            .damaged,
-            "this frame is damaged\(reason), and intact ones follow at offset \(later.0); "
-                + "commits \(nextSequence) to \(later.header.firstSequence &- 1) cannot be read",
-            file: file.path, offset: offset)
     }
 
     /// Whether only zeros follow here. No frame begins in them, since a frame begins with a size

@@ -115,11 +115,6 @@ extension AcknowledgedState {
             logChecksum: logChecksum, holder: AcknowledgedState.text([UInt8](copying: text)))
     }
 
-    /// Whether both records of a lock file are whole. A crash can leave one that is not.
-    static func hasTwoRecords(_ bytes: [UInt8]) -> Bool {
-        [0, recordSizeBytes].allSatisfy { AcknowledgedState(bytes, at: $0) != nil }
-    }
-
     /// Printable text, whatever the bytes.
     private static func text(_ bytes: [UInt8]) -> String {
         let end = bytes.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0

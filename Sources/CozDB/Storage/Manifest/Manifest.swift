@@ -124,7 +124,17 @@ extension Manifest {
         payload.appendVarint(schemas.nextID)
         appendSchemas(to: &payload)
         payload.appendVarint(segments.count)
-        for segment in segments { Manifest.append(segment, to: &payload) }
+        for segment in segments {
+            payload.appendVarint(segment.number)
+            payload.appendVarint(segment.experiment)
+            payload.appendVarint(segment.sizeBytes)
+            payload.append(segment.footerChecksum)
+            payload.appendVarint(segment.rowCount)
+            payload.appendVarint(segment.valueCount)
+            payload.appendSigned(segment.firstTime)
+            payload.appendSigned(segment.lastTime)
+            payload.append(UInt8(segment.isQuicklyEncoded ? 1 : 0))
+        }
         payload.appendVarint(logs.count)
         for log in logs {
             payload.appendVarint(log.number)
@@ -186,18 +196,6 @@ extension Manifest {
                 writer.append(SchemaChange.declaration(experiment: schema.id, field))
             }
         }
-    }
-
-    private static func append(_ segment: Segment, to writer: inout ByteWriter) {
-        writer.appendVarint(segment.number)
-        writer.appendVarint(segment.experiment)
-        writer.appendVarint(segment.sizeBytes)
-        writer.append(segment.footerChecksum)
-        writer.appendVarint(segment.rowCount)
-        writer.appendVarint(segment.valueCount)
-        writer.appendSigned(segment.firstTime)
-        writer.appendSigned(segment.lastTime)
-        writer.append(UInt8(segment.isQuicklyEncoded ? 1 : 0))
     }
 
     init(decoding bytes: [UInt8]) throws(FormatError) {

@@ -78,29 +78,20 @@ extension ByteReader {
     mutating func readJournalEntry() throws(FormatError) -> JournalEntry {
         let kind = try readUInt8()
         switch kind {
-        case 3: return try readMark()
+        case 3:
+            let id = try readUInt64()
+            switch try readUInt8() {
+            case 1: return .mark(id: id, state: .done)
+            case 2: return .mark(id: id, state: .superseded)
+            default: throw FormatError(.unsupported, "unknown state of a refusal", at: offset - 1)
+            }
         case 4:
             return .repeated(
-                id: try readUInt64(), count: try readRefusalCount(),
+                id: try readUInt64(), count: try readCount(limit: JournalEntry.countMax),
                 line: try readCount(limit: Int.max), column: try readCount(limit: Int.max))
-        case 5: return .dropped(count: try readRefusalCount())
+        case 5: return .dropped(count: try readCount(limit: JournalEntry.countMax))
         default: return .refusal(try readRefusal(kind: kind))
         }
-    }
-
-    @_lifetime(self: copy self)
-    private mutating func readMark() throws(FormatError) -> JournalEntry {
-        let id = try readUInt64()
-        switch try readUInt8() {
-        case 1: return .mark(id: id, state: .done)
-        case 2: return .mark(id: id, state: .superseded)
-        default: throw FormatError(.unsupported, "unknown state of a refusal", at: offset - 1)
-        }
-    }
-
-    @_lifetime(self: copy self)
-    private mutating func readRefusalCount() throws(FormatError) -> Int {
-        try readCount(limit: JournalEntry.countMax)
     }
 
     @_lifetime(self: copy self)

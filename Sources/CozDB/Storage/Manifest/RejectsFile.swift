@@ -11,18 +11,21 @@ enum RejectsFile {
     static let magic: [UInt8] = Array("COZREJ\r\n".utf8)
     static let version: UInt32 = 1
 
-    /// Writes a file and syncs it, but not its directory.
+    /// Writes a file, in a folder that is created if missing. Durable on return, but for the name
+    /// of the folder.
     static func write(
-        _ entries: [JournalEntry], number: UInt64, in directory: any Directory, databaseID: UInt64
+        _ entries: [JournalEntry], number: UInt64, under database: any Directory, databaseID: UInt64
     ) throws(FileError) -> Manifest.RejectsFile {
         var writer = ByteWriter()
         writer.append(magic)
         writer.append(version)
         writer.append(UInt32(truncatingIfNeeded: entries.count))
         for entry in entries { writer.append(entry) }
-        let file = try directory.create(FileName.rejects(number).text)
+        let folder = try database.openDirectory(FileName.rejectsDirectory, create: true)
+        let file = try folder.create(FileName.rejects(number).text)
         try file.writeAll(writer.bytes.span, at: 0)
         try file.syncData()
+        try folder.sync()
         return Manifest.RejectsFile(
             number: number, sizeBytes: writer.count,
             checksum: checksum(of: writer.bytes, number: number, databaseID: databaseID),
@@ -77,10 +80,6 @@ enum RejectsFile {
 
     /// The checksum that the manifest stores for a file.
     static func checksum(of bytes: [UInt8], number: UInt64, databaseID: UInt64) -> UInt32 {
-        CozDB.checksum(bytes.span, seed: seed(databaseID, number))
-    }
-
-    private static func seed(_ databaseID: UInt64, _ number: UInt64) -> UInt32 {
-        positionSeed(file: databaseID ^ number, offset: 0)
+        CozDB.checksum(bytes.span, seed: positionSeed(file: databaseID ^ number, offset: 0))
     }
 }

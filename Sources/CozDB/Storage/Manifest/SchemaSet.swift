@@ -22,10 +22,6 @@ struct SchemaSet: Sendable {
         byID.values.sorted { Name($0.name) < Name($1.name) }
     }
 
-    /// Whether any experiment refuses whole points for a type conflict.
-    var hasStrict: Bool { strictCount > 0 }
-    private var strictCount = 0
-
     subscript(id: Int) -> ExperimentSchema? { byID[id] }
 
     func named(_ name: String) -> ExperimentSchema? {
@@ -59,7 +55,6 @@ struct SchemaSet: Sendable {
         schema.presetDeclarations = presetByName[Name(schema.preset)]?.declarations
         sizeBytes += SchemaChange.experiment(schema).sizeBytes
         byID[schema.id] = schema
-        if schema.typeRule == .strict { strictCount += 1 }
         idByName[Name(schema.name)] = schema.id
         nextID = max(nextID, schema.id + 1)
     }
@@ -67,7 +62,6 @@ struct SchemaSet: Sendable {
     mutating func remove(_ id: Int) {
         guard let schema = byID[id] else { return }
         byID[id] = nil
-        if schema.typeRule == .strict { strictCount -= 1 }
         idByName[Name(schema.name)] = nil
         sizeBytes -= SchemaChange.experiment(schema).sizeBytes
         for column in schema.columns {

@@ -24,13 +24,12 @@ struct RejectsTests {
 
     func write(_ system: FaultyFileSystem) throws -> Manifest.RejectsFile {
         let directory = try system.openDirectory("db", create: true, access: .ownerOnly)
-        let folder = try directory.openDirectory("rejects", create: true)
         let entries =
             Self.refusals.map { JournalEntry.refusal($0) } + [
                 .mark(id: 5, state: .done), .mark(id: .max, state: .superseded),
                 .repeated(id: 6, count: 1 << 32, line: .max, column: 2), .dropped(count: 300),
             ]
-        return try RejectsFile.write(entries, number: 3, in: folder, databaseID: 8)
+        return try RejectsFile.write(entries, number: 3, under: directory, databaseID: 8)
     }
 
     @Test func `entries read back`() throws {
