@@ -25,7 +25,8 @@ extension Timestamp {
     ///
     /// - Parameters:
     ///   - offsetSeconds: UTC offset, positive to the east, clamped to less than a day. 0 prints
-    ///     `Z`.
+    ///     `Z`. RFC 3339 has no seconds in offsets: the text is in the offset without them, so that
+    ///     it names the same moment.
     ///   - fractionDigits: How many fraction digits are printed.
     public func text(
         offsetSeconds: Int = 0, fractionDigits: FractionDigits = .needed
@@ -46,7 +47,7 @@ extension Timestamp {
             seconds -= 1
             fraction += 1_000_000_000
         }
-        let offsetSeconds = Swift.min(Swift.max(offsetSeconds, -86_399), 86_399)
+        let offsetSeconds = Swift.min(Swift.max(offsetSeconds, -86_399), 86_399) / 60 * 60
         seconds += Int64(offsetSeconds)
         let day = CivilTime.floorDivide(seconds, 86_400)
         let clock = seconds - day * 86_400

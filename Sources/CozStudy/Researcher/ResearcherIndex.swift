@@ -14,8 +14,12 @@ struct ResearcherIndex {
     }
 
     mutating func append(_ nanoseconds: Int64, to bytes: inout [UInt8]) {
-        let time = Timestamp(nanoseconds: nanoseconds)
+        var time = Timestamp(nanoseconds: nanoseconds)
         let offset = zone?.offsetSeconds(at: time) ?? 0
+        // The text is in the offset without its seconds, which zones had until 1972.
+        let rest = Int64(offset % 60) * 1_000_000_000
+        let (shifted, isOver) = nanoseconds.addingReportingOverflow(rest)
+        if !isOver { time = Timestamp(nanoseconds: shifted) }
         scratch.removeAll(keepingCapacity: true)
         // The format is 2025-10-15T02:25:21.570000000Z.
         time.appendText(to: &scratch, offsetSeconds: offset, fractionDigits: .nine)

@@ -35,6 +35,9 @@ internal import Testing
                 nanoseconds: max(Int64.min + 2, min(Int64.max - 1, Int64(bitPattern: state))))
             #expect(Timestamp(time.text()) == time)
             #expect(Timestamp(time.text(offsetSeconds: 20_700, fractionDigits: .nine)) == time)
+            #expect(Timestamp(time.text(offsetSeconds: -2_670)) == time)
+            #expect(Timestamp(time.text(offsetSeconds: 24_925)) == time)
+            #expect(Timestamp(time.text(offsetSeconds: 20)) == time)
         }
         #expect(Timestamp(nanoseconds: 1_500_000_000).text() == "1970-01-01T00:00:01.5Z")
         #expect(
