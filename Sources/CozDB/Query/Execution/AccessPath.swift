@@ -23,7 +23,7 @@ extension GroupAggregation {
     func accessPath(_ input: InputSeries) -> AccessPath {
         if case .stored(let view, let series) = input.origin {
             if isColumnScan(input) { return .columnScan(view, series) }
-            if let test = rowTest(input, view), view.canFilter(series, test) {
+            if let test = rowTest(input, view), FilteredRows.segment(view, series, test) != nil {
                 return .filteredScan(view, series, test)
             }
             if let reference = filteredColumn(input) {

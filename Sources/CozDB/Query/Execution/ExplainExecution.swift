@@ -262,7 +262,9 @@ private struct ReadEstimate {
                         + dimensions.map { source.dimensions[$0] })
             }
             for column in own {
-                try view.countBlocks(column.id, of: series, in: range, into: blocks)
+                // Counts blocks without reading them.
+                _ = try ColumnCursor(
+                    view, column: column.id, series: series, range: range, counts: blocks)
             }
         }
         var (segments, memtables, usedSegments, usedMemtables) = (0, 0, 0, 0)

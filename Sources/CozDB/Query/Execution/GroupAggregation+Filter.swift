@@ -11,8 +11,8 @@ extension GroupAggregation {
         let ranges =
             own.fields.map { fields[$0].range } + own.collectors.map { collectors[$0].range }
         guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),
-            var rows = try view.rows(
-                of: series, passing: test, columns: columnsRead(own, source), in: range,
+            var rows = try FilteredRows(
+                view, series: series, test: test, columns: columnsRead(own, source), range: range,
                 counts: executor.context.reads(source.number), pool: executor.context.columns)
         else { return }
         while try rows.next() {

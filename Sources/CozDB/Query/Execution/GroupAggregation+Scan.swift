@@ -280,10 +280,11 @@ extension GroupAggregation {
             try fill(field.index, found.source, dropsNaN: field.dropsNaN) {
                 body throws(DatabaseError) in
                 guard let only else {
-                    return try found.view.scan(
-                        firstOf: field.columns, of: found.series, in: range, counts: counts,
-                        pool: context.columns
-                    ) { slice throws(DatabaseError) in _ = try body(.values(slice)) }
+                    var cursor = try FirstValueCursor(
+                        found.view, columns: field.columns, series: found.series, range: range,
+                        counts: counts, pool: context.columns)
+                    while let slice = try cursor.next() { _ = try body(.values(slice)) }
+                    return
                 }
                 // The number of values does not tell which of them are NaN.
                 try found.view.scan(

@@ -17,7 +17,7 @@ struct ColumnCursor {
         var isOwn: Bool
     }
 
-    private let view: RowSources
+    private let view: ExperimentView
     private let column: Column
     private let series: Series
     private let range: TimeRange
@@ -32,7 +32,7 @@ struct ColumnCursor {
     private let counts: ReadCounts?
 
     init(
-        _ view: RowSources, column: ColumnID, series: Series, range: TimeRange,
+        _ view: ExperimentView, column: ColumnID, series: Series, range: TimeRange,
         descending: Bool = false, counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) throws(DatabaseError) {
         self.view = view

@@ -15,14 +15,14 @@ final class ColumnPool {
     }
 
     /// The view that the columns belong to; one at a time.
-    private var view: RowSources?
+    private var view: ExperimentView?
     private var sources: [OpenColumns] = []
 
     init() {}
 
     /// The reader of a column in one source; nil if it is no segment or has no value of the column.
     func column(
-        _ column: ColumnID, source: Int, of view: RowSources
+        _ column: ColumnID, source: Int, of view: ExperimentView
     ) throws(DatabaseError) -> OpenColumn? {
         guard case .segment(let segment) = view.sources[source], let field = segment.field(column)
         else { return nil }

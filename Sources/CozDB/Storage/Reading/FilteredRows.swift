@@ -7,7 +7,7 @@ struct FilteredRows {
     private static let windowRowsMin = 1024
     private static let windowRowsMax = presenceRowCountMax
 
-    private let view: RowSources
+    private let view: ExperimentView
     private let segment: SegmentReader
     private let part: Series.Part
     private let test: RowPredicate
@@ -35,7 +35,7 @@ struct FilteredRows {
     ///   - columns: the columns that will be read, in addition to the tested ones.
     ///   - wantsFew: whether the caller probably reads only a few of the rows.
     init?(
-        _ view: RowSources, series: Series, test: RowPredicate, columns: [ColumnID],
+        _ view: ExperimentView, series: Series, test: RowPredicate, columns: [ColumnID],
         range: TimeRange,
         wantsFew: Bool = false, counts: ReadCounts?, pool: ColumnPool
     ) throws(DatabaseError) {
@@ -76,7 +76,7 @@ struct FilteredRows {
 
     /// The only segment of a series whose rows can be filtered by bitmap; nil if rows must be
     /// assembled first.
-    static func segment(_ view: RowSources, _ series: Series, _ test: RowPredicate)
+    static func segment(_ view: ExperimentView, _ series: Series, _ test: RowPredicate)
         -> SegmentReader?
     {
         guard series.parts.count == 1,

@@ -12,9 +12,10 @@ struct FirstValueCursor {
     /// In order of precedence: the first column wins.
     private var walks: [Walk] = []
 
+    /// - Parameter columns: of one stored type, in order of precedence.
     init(
-        _ view: RowSources, columns: [ColumnID], series: Series, range: TimeRange,
-        counts: ReadCounts? = nil, pool: ColumnPool? = nil
+        _ view: ExperimentView, columns: [ColumnID], series: Series, range: TimeRange,
+        counts: ReadCounts, pool: ColumnPool
     ) throws(DatabaseError) {
         for column in columns {
             let cursor = try ColumnCursor(

@@ -46,7 +46,7 @@ extension SegmentReader {
     }
 }
 
-extension RowSources {
+extension ExperimentView {
     /// The same for a series in one of its segments.
     func timesOutOfOrder(in series: Series) -> DatabaseError {
         for part in series.parts {

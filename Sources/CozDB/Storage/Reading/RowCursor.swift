@@ -14,7 +14,7 @@ struct RowCursor {
         var remaining: Range<Int>
     }
 
-    private let view: RowSources
+    private let view: ExperimentView
     private let series: Series
     private let columns: [ColumnID]
     private let range: TimeRange
@@ -35,7 +35,7 @@ struct RowCursor {
 
     /// - Parameter test: rows that do not pass may be left out.
     init(
-        view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
+        view: ExperimentView, series: Series, columns: [ColumnID], range: TimeRange,
         descending: Bool, batchRows: Int, cellCountMax: Int = .max, test: RowPredicate? = nil,
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) {
@@ -115,13 +115,8 @@ struct RowCursor {
                     view, column: column, series: series, range: range, descending: descending,
                     counts: counts, pool: pool))
         }
-        let predicates = test?.requiredPredicates ?? []
-        var places: [ColumnID: Int] = [:]
-        if !predicates.isEmpty {
-            for (index, column) in columns.enumerated() { places[column] = index }
-        }
-        for predicate in predicates {
-            guard let index = places[predicate.column] else { continue }
+        for predicate in test?.requiredPredicates ?? [] {
+            guard let index = columns.lastIndex(of: predicate.column) else { continue }
             let times = cursors[index].wantedTimes(predicate)
             wanted = wanted?.intersection(times) ?? times
         }

@@ -1,4 +1,4 @@
-// The sources of the rows of one experiment at one moment; cursors read them.
+// A series of a snapshot, and the sources of its rows; cursors read them.
 
 /// One series of a snapshot.
 struct Series: Sendable {
@@ -37,18 +37,5 @@ enum RowSource: Sendable {
         case .segment(let segment): return try segment.rows(in: range, of: part.rows)
         case .memtable(let memtable): return memtable.rows(in: range, of: part.rows)
         }
-    }
-}
-
-/// The rows of one experiment: segments and memtables, with the schema that interprets them. A
-/// class, so that each cursor holds a single reference.
-final class RowSources: Sendable {
-    let schema: ExperimentSchema
-    /// Oldest first.
-    let sources: [RowSource]
-
-    init(schema: ExperimentSchema, sources: [RowSource]) {
-        self.schema = schema
-        self.sources = sources
     }
 }

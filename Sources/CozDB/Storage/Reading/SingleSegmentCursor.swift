@@ -14,7 +14,7 @@ struct SingleSegmentCursor {
 
     /// nil if the column has no value in the segment.
     init?(
-        _ view: RowSources, column: ColumnID, part: Series.Part, range: TimeRange,
+        _ view: ExperimentView, column: ColumnID, part: Series.Part, range: TimeRange,
         counts: ReadCounts?, pool: ColumnPool, shape: ColumnShape
     ) throws(DatabaseError) {
         guard let open = try pool.column(column, source: part.source, of: view)
@@ -80,6 +80,7 @@ struct SingleSegmentCursor {
         if !isCovered { slice.trim(to: range) }
         return slice
     }
+
     /// The range of rows already limits the values to the time range.
     private func bucketed(
         _ block: Int, _ buckets: FixedBuckets, _ withValues: Bool

@@ -10,7 +10,7 @@ struct SingleSegmentRowCursor {
     /// merging times would assemble whole batches for any number of requested rows.
     static let columnCountMin = 256
 
-    private let view: RowSources
+    private let view: ExperimentView
     private let segment: SegmentReader
     private let counts: ReadCounts?
     private let windowRows: Int
@@ -32,7 +32,7 @@ struct SingleSegmentRowCursor {
 
     /// nil if several sources have rows of the series.
     init?(
-        _ view: RowSources, series: Series, columns: [ColumnID], range: TimeRange,
+        _ view: ExperimentView, series: Series, columns: [ColumnID], range: TimeRange,
         windowRows: Int, cellCountMax: Int = .max, counts: ReadCounts?, pool: ColumnPool
     ) throws(DatabaseError) {
         guard series.parts.count == 1,

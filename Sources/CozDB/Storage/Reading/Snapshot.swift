@@ -37,13 +37,11 @@ final class Snapshot: Sendable {
 /// All reads merge segments and memtables: each (series, time, column) appears once, and the newest
 /// value wins. Safe from any thread; calls share no mutable state.
 final class ExperimentView: Sendable {
-    var schema: ExperimentSchema { rows.schema }
+    let schema: ExperimentSchema
     /// Oldest first.
-    var sources: [RowSource] { rows.sources }
+    let sources: [RowSource]
     /// Why some of its rows are unreadable. Every read throws it.
     let damage: DatabaseError?
-    /// Schema and sources, as cursors take them.
-    private let rows: RowSources
     /// Whether keys are returned with credential tags masked.
     private let masksKeys: Bool
 
@@ -51,9 +49,10 @@ final class ExperimentView: Sendable {
         schema: ExperimentSchema, sources: [RowSource] = [], damage: DatabaseError? = nil,
         masksKeys: Bool = false
     ) {
+        self.schema = schema
+        self.sources = sources
         self.damage = damage
         self.masksKeys = masksKeys
-        rows = RowSources(schema: schema, sources: sources)
     }
 
     fileprivate var redacted: ExperimentView {
@@ -126,13 +125,6 @@ final class ExperimentView: Sendable {
         return rows == 0 ? 0 : Double(values) / Double(rows)
     }
 
-    /// Counts the blocks of a column inside and outside of a range without reading them.
-    func countBlocks(
-        _ column: ColumnID, of series: Series, in range: TimeRange, into counts: ReadCounts
-    ) throws(DatabaseError) {
-        _ = try ColumnCursor(rows, column: column, series: series, range: range, counts: counts)
-    }
-
     /// Whether the series may have a value in this column. False is certain.
     func mayHave(_ column: ColumnID, _ series: Series) throws(DatabaseError) -> Bool {
         for part in series.parts {
@@ -153,7 +145,7 @@ final class ExperimentView: Sendable {
     /// Reads one column of one series, in pieces of ascending time that do not overlap.
     ///
     /// - Parameters:
-    ///   - predicates: predicates. Values that fail one may be left out.
+    ///   - predicates: conditions on columns. Values that fail one may be left out.
     ///   - pool: the thread's open columns.
     ///   - shape: whether values come with times, with buckets, or with neither.
     ///   - summarize: whether the summary of the values between two times (inclusive, inside
@@ -171,13 +163,13 @@ final class ExperimentView: Sendable {
             case .segment = sources[series.parts[0].source]
         {
             let walk = try SingleSegmentCursor(
-                rows, column: column, part: series.parts[0], range: range, counts: counts,
+                self, column: column, part: series.parts[0], range: range, counts: counts,
                 pool: pool ?? ColumnPool(), shape: shape)
             try walk?.run(summarize, body)
             return
         }
         var cursor = try ColumnCursor(
-            rows, column: column, series: series, range: range, counts: counts, pool: pool)
+            self, column: column, series: series, range: range, counts: counts, pool: pool)
         for predicate in predicates where predicate.column == column {
             cursor.keep(cursor.wantedTimes(predicate))
         }
@@ -192,7 +184,7 @@ final class ExperimentView: Sendable {
         counts: ReadCounts? = nil, pool: ColumnPool? = nil
     ) throws(DatabaseError) -> (time: Int64, value: FieldValue)? {
         var cursor = try ColumnCursor(
-            rows, column: column, series: series, range: range, descending: last, counts: counts,
+            self, column: column, series: series, range: range, descending: last, counts: counts,
             pool: pool)
         return try cursor.end()
     }
@@ -212,27 +204,9 @@ final class ExperimentView: Sendable {
         pool: ColumnPool? = nil
     ) -> RowCursor {
         RowCursor(
-            view: rows, series: series, columns: columns, range: range, descending: descending,
+            view: self, series: series, columns: columns, range: range, descending: descending,
             batchRows: batchRows, cellCountMax: cellCountMax, test: test, counts: counts, pool: pool
         )
-    }
-
-    /// The rows of a series that pass a predicate, filtered by bitmap on encoded values; nil if
-    /// several sources have rows of the series, so that rows must be assembled first.
-    ///
-    /// - Parameter columns: the columns that will be read.
-    func rows(
-        of series: Series, passing test: RowPredicate, columns: [ColumnID], in range: TimeRange,
-        counts: ReadCounts, pool: ColumnPool
-    ) throws(DatabaseError) -> FilteredRows? {
-        try FilteredRows(
-            rows, series: series, test: test, columns: columns, range: range, counts: counts,
-            pool: pool)
-    }
-
-    /// Whether the rows of a series can be filtered by bitmap.
-    func canFilter(_ series: Series, _ test: RowPredicate) -> Bool {
-        FilteredRows.segment(rows, series, test) != nil
     }
 
     /// The number of values of a column in a series and range; nil if several sources have rows of
@@ -245,7 +219,7 @@ final class ExperimentView: Sendable {
         else { return nil }
         let part = series.parts[0]
         guard let field = segment.field(column),
-            let open = try pool.column(column, source: part.source, of: self.rows)
+            let open = try pool.column(column, source: part.source, of: self)
         else { return 0 }
         let rows = try sources[part.source].rows(of: part, in: range)
         let directory = open.reader.directory
@@ -285,18 +259,5 @@ final class ExperimentView: Sendable {
             }
         }
         return columns[0]
-    }
-
-    /// Reads the first value that each row has among some columns, in pieces of ascending time.
-    ///
-    /// - Parameter columns: of one stored type, in order of precedence.
-    func scan(
-        firstOf columns: [ColumnID], of series: Series, in range: TimeRange,
-        counts: ReadCounts? = nil, pool: ColumnPool? = nil,
-        _ body: (ColumnSlice) throws(DatabaseError) -> Void
-    ) throws(DatabaseError) {
-        var cursor = try FirstValueCursor(
-            rows, columns: columns, series: series, range: range, counts: counts, pool: pool)
-        while let slice = try cursor.next() { try body(slice) }
     }
 }

@@ -1,4 +1,4 @@
-// Reads one immutable segment: the footer on opening, everything else on predicate.
+// Reads one immutable segment: the footer on opening, everything else on demand.
 // Every read verifies the block's checksum.
 
 /// An open segment, shared by all snapshots that contain it. Safe from any thread.
