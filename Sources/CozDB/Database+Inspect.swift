@@ -160,7 +160,7 @@ extension Database {
             \(try describeSizes(of: segment))
 
             """)
-        try segment.forEachSeries { _, _, _, _ in }
+        try segment.forEachSeries { _ in }
         for (index, field) in footer.fields.enumerated() {
             let directory = try segment.directory(index)
             var text = "\(field.column.kind) \(field.column.id) \(quoted(field.column.name)) "

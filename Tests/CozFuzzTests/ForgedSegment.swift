@@ -92,11 +92,12 @@ struct ForgedSegment {
     mutating func changeSeries(_ change: (inout IntegerTable, inout [String]) -> Void) throws {
         var table = IntegerTable(columnCount: 3)
         var keys: [String] = []
-        try sound.forEachSeries { key, rows, first, last in
+        try sound.forEachSeries {
             table.append([
-                UInt64(rows.count), UInt64(bitPattern: first), UInt64(bitPattern: last),
+                UInt64($0.rows.count), UInt64(bitPattern: $0.firstTime),
+                UInt64(bitPattern: $0.lastTime),
             ])
-            keys.append(String(decoding: [UInt8](copying: key), as: UTF8.self))
+            keys.append(String(decoding: $0.key.bytes, as: UTF8.self))
         }
         change(&table, &keys)
         var writer = ByteWriter()

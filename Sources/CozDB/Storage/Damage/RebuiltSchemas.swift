@@ -52,8 +52,8 @@ struct RebuiltSchemas {
             let table = try? reader.seriesDirectory()
         else { return names }
         for block in 0..<table.count {
-            try? reader.forEachSeries(table, block: block) { key, _, _, _ in
-                names.insert(SeriesKey(canonical: [UInt8](copying: key)).tags.map { Name($0.name) })
+            for entry in (try? reader.series(block: block)) ?? [] {
+                names.insert(entry.key.tags.map { Name($0.name) })
             }
         }
         return names

@@ -61,14 +61,7 @@ struct SegmentSalvage {
         for block in 0..<directory.count {
             let blockRows = segment.rows(ofSeriesBlock: block)
             guard runs.contains(where: { $0.rows.overlaps(blockRows) }) else { continue }
-            var entries: [SeriesEntry] = []
-            try segment.forEachSeries(directory, block: block) { key, rows, first, last in
-                entries.append(
-                    SeriesEntry(
-                        key: SeriesKey(canonical: [UInt8](copying: key)), rows: rows,
-                        firstTime: first, lastTime: last))
-            }
-            for entry in entries { try write(entry, to: writer) }
+            for entry in try segment.series(block: block) { try write(entry, to: writer) }
         }
     }
 

@@ -12,7 +12,6 @@ struct SeriesCursor {
         /// places in a memtable's order, or cached series.
         var next = 0
         var end = 0
-        var directory: SeriesDirectory?
         /// All series of a segment that has few.
         var kept: [SeriesEntry]?
         var order: MemtableOrder?
@@ -48,7 +47,6 @@ struct SeriesCursor {
                     break
                 }
                 let directory = try segment.seriesBlocks()
-                head.directory = directory
                 head.limit(to: prefix, of: directory.table.count) { directory.firstKeys[$0] }
                 // The block before may end with keys of the prefix.
                 if !prefix.isEmpty { head.next = max(0, head.next - 1) }
@@ -84,10 +82,14 @@ struct SeriesCursor {
     private mutating func refill(_ index: Int) throws(DatabaseError) {
         var pending: [Series] = []
         let source = heads[index].index
-        func add(_ key: SeriesKey, _ rows: Range<Int>, _ first: Int64, _ last: Int64) {
-            guard range.overlaps(first: first, last: last), accepts?(key) ?? true else { return }
-            let part = Series.Part(source: source, rows: rows, firstTime: first, lastTime: last)
-            pending.append(Series(key: key, parts: [part]))
+        func add(_ entry: SeriesEntry) {
+            guard range.overlaps(first: entry.firstTime, last: entry.lastTime),
+                accepts?(entry.key) ?? true
+            else { return }
+            let part = Series.Part(
+                source: source, rows: entry.rows, firstTime: entry.firstTime,
+                lastTime: entry.lastTime)
+            pending.append(Series(key: entry.key, parts: [part]))
         }
         while pending.isEmpty, !heads[index].isAtEnd {
             let next = heads[index].next
@@ -97,15 +99,12 @@ struct SeriesCursor {
                 if let kept = heads[index].kept {
                     for (number, entry) in kept[next..<heads[index].end].enumerated() {
                         if number % 256 == 0 { try CancellationCheck.check() }
-                        add(entry.key, entry.rows, entry.firstTime, entry.lastTime)
+                        add(entry)
                     }
                     heads[index].next = heads[index].end
                     continue
                 }
-                guard let directory = heads[index].directory else { return }
-                try segment.forEachSeries(directory.table, block: next) { key, rows, first, last in
-                    add(SeriesKey(canonical: [UInt8](copying: key)), rows, first, last)
-                }
+                for entry in try segment.series(block: next) { add(entry) }
             case .memtable(let view):
                 guard let order = heads[index].order else { return }
                 if next % 256 == 0 { try CancellationCheck.check() }
@@ -113,8 +112,8 @@ struct SeriesCursor {
                 if !rows.isEmpty {
                     let first = view.rows[Int(order.rows[rows.lowerBound])].time
                     let last = view.rows[Int(order.rows[rows.upperBound - 1])].time
-                    let key = view.keys.copy(Int(order.series[next]))
-                    add(SeriesKey(canonical: key), rows, first, last)
+                    let key = SeriesKey(canonical: view.keys.copy(Int(order.series[next])))
+                    add(SeriesEntry(key: key, rows: rows, firstTime: first, lastTime: last))
                 }
             }
             heads[index].next += 1
@@ -141,28 +140,24 @@ extension SeriesCursor.Head {
 }
 
 extension SegmentReader {
-    /// Calls the body for each series in key order, with its rows, first and last time.
-    func forEachSeries(
-        _ body: (_ key: Span<UInt8>, _ rows: Range<Int>, _ first: Int64, _ last: Int64) -> Void
-    ) throws(DatabaseError) {
+    /// Calls the body for each series in key order.
+    func forEachSeries(_ body: (SeriesEntry) -> Void) throws(DatabaseError) {
         guard footer.seriesCount > 0 else { return }
-        let directory = try seriesDirectory()
-        for block in 0..<directory.count {
-            try forEachSeries(directory, block: block, body)
+        for block in 0..<(try seriesDirectory().count) {
+            for entry in try series(block: block) { body(entry) }
         }
     }
 
     /// The directory of the blocks of the series table.
     func seriesDirectory() throws(DatabaseError) -> IntegerTable { try seriesBlocks().table }
 
-    func forEachSeries(
-        _ directory: IntegerTable, block: Int,
-        _ body: (_ key: Span<UInt8>, _ rows: Range<Int>, _ first: Int64, _ last: Int64) -> Void
-    ) throws(DatabaseError) {
+    /// The series of a block of the series table, in key order.
+    func series(block: Int) throws(DatabaseError) -> [SeriesEntry] {
+        let directory = try seriesDirectory()
         let place = SeriesColumn.place(directory, block)
         let count = directory.int(SeriesColumn.count, block)
         let rowCount = footer.rowCount
-        try read(place) { bytes throws(FormatError) in
+        return try read(place) { bytes throws(FormatError) in
             var reader = ByteReader(bytes)
             let entries = try IntegerTable(
                 decoding: reader.readBlob(limit: reader.remaining), columnCount: 3,
@@ -176,6 +171,8 @@ extension SegmentReader {
                 throw FormatError(
                     .invalid, "found \(entries.count) series, expected \(count)", at: 0)
             }
+            var series: [SeriesEntry] = []
+            series.reserveCapacity(count)
             var row = directory.int(SeriesColumn.firstRow, block)
             var (start, lastStart) = (0, 0)
             for index in 0..<count {
@@ -188,10 +185,12 @@ extension SegmentReader {
                         || heap[lastStart..<start].lexicographicallyPrecedes(
                             heap[start..<ends[index]])
                 else { throw FormatError(.invalid, "series out of order", at: 0) }
-                body(
-                    heap.span.extracting(start..<ends[index]), row..<(row + size),
-                    Int64(bitPattern: entries.columns[1][index]),
-                    Int64(bitPattern: entries.columns[2][index]))
+                series.append(
+                    SeriesEntry(
+                        key: SeriesKey(canonical: Array(heap[start..<ends[index]])),
+                        rows: row..<(row + size),
+                        firstTime: Int64(bitPattern: entries.columns[1][index]),
+                        lastTime: Int64(bitPattern: entries.columns[2][index])))
                 row += size
                 (lastStart, start) = (start, ends[index])
             }
@@ -201,6 +200,7 @@ extension SegmentReader {
             guard row == end else {
                 throw FormatError(.invalid, "series end at row \(row), expected \(end)", at: 0)
             }
+            return series
         }
     }
 }

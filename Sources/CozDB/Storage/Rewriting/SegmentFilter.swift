@@ -358,10 +358,7 @@ extension SegmentReader {
     func presentRows(ofField field: Int, in rows: Range<Int>) throws(DatabaseError) -> [UInt32] {
         let vector = try presence(ofField: field)
         var present: [UInt32] = []
-        for index in 0..<vector.chunkCount {
-            let first = vector.chunk(index).number * SegmentFormat.presenceChunkRows
-            if first >= rows.upperBound { break }
-            if first + SegmentFormat.presenceChunkRows <= rows.lowerBound { continue }
+        for (index, chunk) in vector.chunks.enumerated() where chunk.rows.overlaps(rows) {
             let all = try presenceRows(vector, ofField: field, chunk: index)
             let start = all.partitioningIndex { Int($0) >= rows.lowerBound }
             let end = all.partitioningIndex { Int($0) >= rows.upperBound }

@@ -37,7 +37,7 @@ struct PresenceSharing {
         for vector in bytes { vectors.append(try PresenceVector(vector, rowCount: rowCount)) }
         self.vectors = vectors
         self.rowCount = rowCount
-        chunks = vectors.map { vector in (0..<vector.chunkCount).map { vector.bytes(ofChunk: $0) } }
+        chunks = vectors.map { vector in vector.chunks.indices.map { vector.bytes(ofChunk: $0) } }
     }
 
     /// Processes the chunk with this number in all vectors, the fullest first.
@@ -78,7 +78,7 @@ struct PresenceSharing {
         vectors.indices.map { index in
             var writer = ByteWriter()
             for (chunk, bytes) in chunks[index].enumerated() {
-                let known = vectors[index].chunk(chunk)
+                let known = vectors[index].chunks[chunk]
                 writer.appendVarint(known.number)
                 writer.appendVarint(known.count)
                 writer.appendBlob(bytes)

@@ -36,10 +36,11 @@ final class SegmentCache: Sendable {
     }
 
     /// What is evicted when the memory is full.
-    private struct DecodedData {
+    struct DecodedData {
         var times: [Int: [Int64]] = [:]
         var presenceRows: [ChunkName: [UInt32]] = [:]
-        /// The words of referenced blocks.
+        /// The words of referenced blocks. A reader of several fields that refer to a block needs
+        /// them for each.
         var repeatedWords: [BlockName: [UInt64]] = [:]
         /// The bucket boundaries of blocks.
         var bucketRuns: [BucketsName: BucketRuns] = [:]
@@ -53,7 +54,8 @@ final class SegmentCache: Sendable {
         var sharedBlocks: [Int: (block: Int, words: [UInt64])] = [:]
     }
 
-    private struct BlockName: Hashable {
+    /// Key of the cached words of a block.
+    struct BlockName: Hashable {
         var field: Int
         var block: Int
     }
@@ -98,18 +100,9 @@ final class SegmentCache: Sendable {
 
     // MARK: Decoded data
 
-    func times(block: Int) -> [Int64]? { contents.withLock { $0.data.times[block] } }
-
-    func keep(_ times: [Int64], block: Int) {
-        keep(sizeBytes: times.count * 8) { $0.times.updateValue(times, forKey: block) == nil }
-    }
-
-    func presenceRows(_ name: ChunkName) -> [UInt32]? {
-        contents.withLock { $0.data.presenceRows[name] }
-    }
-
-    func keep(_ rows: [UInt32], _ name: ChunkName) {
-        keep(sizeBytes: rows.count * 4) { $0.presenceRows.updateValue(rows, forKey: name) == nil }
+    /// Calls the body with the decoded data. `keep` adds to it.
+    func decoded<Result: Sendable>(_ body: (inout DecodedData) -> Result) -> Result {
+        contents.withLock { body(&$0.data) }
     }
 
     /// The words of a block with values of several series, if it was decoded last: a reader of one
@@ -123,34 +116,12 @@ final class SegmentCache: Sendable {
         contents.withLock { $0.sharedBlocks[field] = (block, words) }
     }
 
-    /// The words of a referenced block. A reader of several fields that refer to it needs them for
-    /// each.
-    func repeatedWords(ofField field: Int, block: Int) -> [UInt64]? {
-        contents.withLock { $0.data.repeatedWords[BlockName(field: field, block: block)] }
-    }
-
-    func keepRepeated(_ words: [UInt64], ofField field: Int, block: Int) {
-        keep(sizeBytes: words.count * 8) {
-            $0.repeatedWords.updateValue(words, forKey: BlockName(field: field, block: block))
-                == nil
-        }
-    }
-
-    /// The bucket boundaries of a block.
-    func bucketRuns(_ name: BucketsName) -> BucketRuns? {
-        contents.withLock { $0.data.bucketRuns[name] }
-    }
-
-    func keep(_ runs: BucketRuns, _ name: BucketsName) {
-        keep(sizeBytes: runs.sizeBytes) { $0.bucketRuns.updateValue(runs, forKey: name) == nil }
-    }
-
     /// Caches decoded data if there is room, if necessary after evicting all other decoded data of
     /// the segment.
     ///
     /// - Parameter change: inserts the data. Returns false if it was there: two threads may have
     ///   decoded the same.
-    private func keep(sizeBytes: Int, _ change: (inout DecodedData) -> Bool) {
+    func keep(sizeBytes: Int, _ change: (inout DecodedData) -> Bool) {
         contents.withLock { contents in
             if !DecodedMemory.take(sizeBytes) {
                 DecodedMemory.give(contents.data.sizeBytes)
@@ -178,7 +149,7 @@ final class SegmentCache: Sendable {
                 return false
             }
             contents.data.presenceRows = contents.data.presenceRows.filter { name, rows in
-                guard let chunk = directories.presence[name.group]?.chunk(name.chunk),
+                guard let chunk = directories.presence[name.group]?.chunks[name.chunk],
                     (chunk.number + 1) * presenceRowCountMax <= row
                 else { return true }
                 freed += rows.count * 4

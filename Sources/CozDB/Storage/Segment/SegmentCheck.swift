@@ -65,8 +65,8 @@ struct SegmentCheck {
     mutating func run(decodes: Bool) throws(DatabaseError) {
         checkSeries()
         checkTimes()
-        for (index, group) in segment.footer.groups.enumerated() {
-            parts.append((group, .presence(group: index)))
+        for entry in segment.footerParts {
+            if case .presence = entry.part { parts.append(entry) } else { cover(entry.place) }
         }
         for field in segment.footer.fields.indices { checkField(field) }
         try checkBlocks()
@@ -78,16 +78,16 @@ struct SegmentCheck {
         if let refusal { throw refusal }
     }
 
-    /// Runs a read of one part. Returns whether it succeeded.
-    @discardableResult
-    private mutating func attempt(_ body: () throws(DatabaseError) -> Void) -> Bool {
+    /// Reads one part. Returns nil if that fails.
+    private mutating func attempt<Result>(
+        _ body: () throws(DatabaseError) -> Result
+    ) -> Result? {
         do throws(DatabaseError) {
-            try body()
-            return true
+            return try body()
         } catch {
             if error.isRefusal { refusal = error }
             add(error)
-            return false
+            return nil
         }
     }
 
@@ -116,47 +116,41 @@ struct SegmentCheck {
     private mutating func checkSeries() {
         let segment = segment
         let footer = segment.footer
-        cover(footer.seriesDirectory)
         guard footer.seriesCount > 0 else { return }
-        var places: [(place: BlockPlace, part: SegmentPart)] = []
-        guard attempt({ () throws(DatabaseError) in places = try segment.seriesParts() }) else {
+        guard let places = attempt({ () throws(DatabaseError) in try segment.seriesParts() })
+        else {
             return damage.rows.append(0..<footer.rowCount)
         }
         // If all blocks are intact, they cover all rows from the first to the last.
         for (block, entry) in places.enumerated() {
             cover(entry.place)
-            let isGood = attempt { () throws(DatabaseError) in
-                try segment.forEachSeries(segment.seriesDirectory(), block: block) { _, _, _, _ in }
+            if attempt({ () throws(DatabaseError) in try segment.series(block: block) }) == nil {
+                damage.rows.append(segment.rows(ofSeriesBlock: block))
             }
-            if !isGood { damage.rows.append(segment.rows(ofSeriesBlock: block)) }
         }
     }
 
     private mutating func checkTimes() {
         let segment = segment
-        cover(segment.footer.timeDirectory)
-        var places: [(place: BlockPlace, part: SegmentPart)] = []
-        let isGood = attempt { () throws(DatabaseError) in places = try segment.timeParts() }
-        if !isGood { damage.rows.append(0..<segment.footer.rowCount) }
-        parts += places
+        if let places = attempt({ () throws(DatabaseError) in try segment.timeParts() }) {
+            parts += places
+        } else {
+            damage.rows.append(0..<segment.footer.rowCount)
+        }
     }
 
     private mutating func checkField(_ index: Int) {
         let segment = segment
-        let field = segment.footer.fields[index]
-        if index == 0 { cover(segment.footer.smallDirectories) }
-        cover(field.directory)
-        cover(field.dictionary)
-        var places: [(place: BlockPlace, part: SegmentPart)] = []
-        let isGood = attempt { () throws(DatabaseError) in
-            places = try segment.valueParts(ofField: index)
+        if let places = attempt({ () throws(DatabaseError) in
+            try segment.valueParts(ofField: index)
+        }) {
+            parts += places
+        } else {
+            damage.fields.insert(index)
         }
-        if !isGood { damage.fields.insert(index) }
-        parts += places
-        let hasDictionary = attempt { () throws(DatabaseError) in
-            _ = try segment.dictionary(index)
+        if attempt({ () throws(DatabaseError) in try segment.dictionary(index) }) == nil {
+            damage.dictionaries.insert(index)
         }
-        if !hasDictionary { damage.dictionaries.insert(index) }
     }
 
     // MARK: Checksums
@@ -212,14 +206,14 @@ struct SegmentCheck {
     /// Records a damaged block, unless reading it again succeeds.
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
         // The same message as for a query that reads the block.
-        let isGood = attempt { [quiet] () throws(DatabaseError) in
+        let found: Void? = attempt { [quiet] () throws(DatabaseError) in
             do throws(DatabaseError) {
                 try quiet.read(place) { _ in }
             } catch {
                 throw error.isSystemCallFailure ? error : error.losing(quiet.lost(part))
             }
         }
-        if isGood { return }
+        if found != nil { return }
         switch part {
         case .times(let block):
             if let directory = try? segment.timeBlocks() {
@@ -241,12 +235,12 @@ struct SegmentCheck {
         for isPart in [false, true] {
             for group in segment.footer.groups.indices where !damaged.contains(group) {
                 let known = damaged
-                let isGood = attempt { () throws(DatabaseError) in
+                let found: Void? = attempt { () throws(DatabaseError) in
                     try segment.checkPresence(ofGroup: group) { whole in
                         isPart == (whole != nil) && !(whole.map(known.contains) ?? false)
                     }
                 }
-                if isGood { continue }
+                if found != nil { continue }
                 damaged.insert(group)
                 damage.formUnion(segment.damage(ofGroup: group))
             }
@@ -258,10 +252,10 @@ struct SegmentCheck {
         let segment = segment
         guard let times = try? segment.timeBlocks() else { return }
         for block in 0..<times.table.count {
-            let isGood = attempt { () throws(DatabaseError) in
-                _ = try segment.words(times.table, block: block, type: .integer)
+            let words = attempt { () throws(DatabaseError) in
+                try segment.words(times.table, block: block, type: .integer)
             }
-            if !isGood { damage.rows.append(times.rows(ofBlock: block)) }
+            if words == nil { damage.rows.append(times.rows(ofBlock: block)) }
         }
         checkOrder(times)
         for field in segment.footer.fields.indices where !damage.fields.contains(field) {
@@ -289,22 +283,18 @@ struct SegmentCheck {
         let segment = segment
         guard let directory = try? segment.seriesDirectory() else { return }
         for block in 0..<directory.count {
-            var series: [(rows: Range<Int>, first: Int64, last: Int64)] = []
             // Unreadable blocks, of series and below of times, were reported before.
-            try? segment.forEachSeries(directory, block: block) { _, rows, first, last in
-                series.append((rows, first, last))
-            }
-            for (rows, first, last) in series {
+            for entry in (try? segment.series(block: block)) ?? [] {
                 var previous: Int64?
-                for block in times.blocks(rows: rows) {
+                for block in times.blocks(rows: entry.rows) {
                     guard let found = try? segment.times(block: block) else { continue }
                     let blockRows = times.rows(ofBlock: block)
                     var latest = previous
-                    let isOrdered = rows.clamped(to: blockRows).allSatisfy { row in
+                    let isOrdered = entry.rows.clamped(to: blockRows).allSatisfy { row in
                         let time = found[row - blockRows.lowerBound]
-                        let isLater = latest.map { time > $0 } ?? (time >= first)
+                        let isLater = latest.map { time > $0 } ?? (time >= entry.firstTime)
                         latest = time
-                        return isLater && time <= last
+                        return isLater && time <= entry.lastTime
                     }
                     if isOrdered {
                         previous = latest

@@ -26,7 +26,7 @@ extension SegmentColumnReader {
         block: Int, rows: Range<Int>, _ buckets: FixedBuckets
     ) throws(DatabaseError) -> BucketRuns {
         let name = SegmentCache.BucketsName(field: field, block: block, buckets: buckets)
-        if let known = segment.cache.bucketRuns(name) { return known }
+        if let known = segment.cache.decoded({ $0.bucketRuns[name] }) { return known }
         try loadRows(ofBlock: block)
         let (times, missing) = try readableTimes(loadedRange)
         let runs = BucketRuns(times: times.span, buckets)
@@ -36,7 +36,9 @@ extension SegmentColumnReader {
             }
             return runs
         }
-        segment.cache.keep(runs, name)
+        segment.cache.keep(sizeBytes: runs.sizeBytes) {
+            $0.bucketRuns.updateValue(runs, forKey: name) == nil
+        }
         return runs
     }
 }

@@ -307,9 +307,10 @@ struct SegmentColumnReader {
         _ block: Int, _ encoding: UInt8, isShared: Bool
     ) throws(DatabaseError) {
         let isReferenced = depth < SegmentFormat.referenceDepthMax
+        let name = SegmentCache.BlockName(field: field, block: block)
         let known =
             isReferenced
-            ? segment.cache.repeatedWords(ofField: field, block: block)
+            ? segment.cache.decoded { $0.repeatedWords[name] }
             : isShared ? segment.cache.sharedWords(ofField: field, block: block) : nil
         if let known {
             loadedBits = known
@@ -331,7 +332,10 @@ struct SegmentColumnReader {
         }
         if missing != nil { return }
         if isReferenced {
-            segment.cache.keepRepeated(loadedBits, ofField: field, block: block)
+            let words = loadedBits
+            segment.cache.keep(sizeBytes: words.count * 8) {
+                $0.repeatedWords.updateValue(words, forKey: name) == nil
+            }
         } else if isShared {
             segment.cache.keepShared(loadedBits, ofField: field, block: block)
         }
@@ -348,7 +352,7 @@ struct SegmentColumnReader {
                 chunkRows = try segment.presenceRows(vector, ofField: field, chunk: index)
                 chunk = index
             }
-            let first = ordinal - vector.chunk(index).firstOrdinal
+            let first = ordinal - vector.chunks[index].firstOrdinal
             let taken = min(chunkRows.count - first, ordinals.upperBound - ordinal)
             guard taken > 0 else { break }
             if taken == ordinals.count {

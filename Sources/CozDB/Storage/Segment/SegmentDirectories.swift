@@ -89,10 +89,17 @@ final class PresenceVector: Sendable {
         var firstOrdinal: Int
         var count: Int
         var bytes: Range<Int>
+        /// The vector whose rows contain these; nil if they are stored independently.
+        var whole: Int?
+
+        var rows: Range<Int> {
+            let first = number * SegmentFormat.presenceChunkRows
+            return first..<(first + SegmentFormat.presenceChunkRows)
+        }
     }
 
+    let chunks: [Chunk]
     private let bytes: [UInt8]
-    private let chunks: [Chunk]
     private let rowCount: Int
 
     init(_ bytes: [UInt8], rowCount: Int) throws(FormatError) {
@@ -104,22 +111,23 @@ final class PresenceVector: Sendable {
             let count = try reader.readCount(limit: SegmentFormat.presenceChunkRows)
             let size = try reader.readCount(limit: reader.remaining)
             let start = reader.offset
-            _ = try reader.readBytes(size)
+            var form = ByteReader(try reader.readBytes(size))
+            // A malformed form fails when its rows are decoded.
+            let isPart = (try? form.readUInt8()) == PresenceVector.partForm
+            let whole = isPart ? try? form.readCount(limit: Int(UInt32.max)) : nil
             guard number > (chunks.last?.number ?? -1) else {
                 throw FormatError(.invalid, "presence chunks out of order", at: start)
             }
             chunks.append(
                 Chunk(
                     number: number, firstOrdinal: ordinal, count: count,
-                    bytes: start..<(start + size)))
+                    bytes: start..<(start + size), whole: whole))
             ordinal += count
         }
         self.bytes = bytes
         self.chunks = chunks
         self.rowCount = rowCount
     }
-
-    var chunkCount: Int { chunks.count }
 
     /// The chunk with the value of this ordinal.
     func chunk(ofOrdinal ordinal: Int) -> Int {
@@ -133,8 +141,6 @@ final class PresenceVector: Sendable {
         return next == 0 ? nil : next - 1
     }
 
-    func chunk(_ index: Int) -> Chunk { chunks[index] }
-
     /// The chunk with this number; nil if there is none.
     func chunk(number: Int) -> Int? {
         let index = chunks.partitioningIndex { $0.number >= number }
@@ -145,14 +151,6 @@ final class PresenceVector: Sendable {
 
     /// In place of a form of `Presence`: the rows are a subset of another vector's rows.
     static let partForm: UInt8 = 4
-
-    /// The vector whose rows contain the rows of a chunk; nil if the chunk is stored independently.
-    func whole(ofChunk index: Int) throws(FormatError) -> Int? {
-        let bytes = bytes
-        var reader = ByteReader(bytes.span.extracting(chunks[index].bytes))
-        guard try reader.readUInt8() == PresenceVector.partForm else { return nil }
-        return try reader.readCount(limit: Int(UInt32.max))
-    }
 
     /// The rows of a chunk that is stored as a subset of another vector's rows.
     func rows(ofChunk index: Int, of whole: [UInt32]) throws(FormatError) -> [UInt32] {

@@ -56,11 +56,8 @@ extension SegmentReader {
             }
             guard let vector = try? presence(ofField: field), let directory = try? directory(field)
             else { continue }
-            for chunk in 0..<vector.chunkCount
-            where (try? vector.whole(ofChunk: chunk)) == group {
-                let first = vector.chunk(chunk).number * SegmentFormat.presenceChunkRows
-                let rows = first..<(first + SegmentFormat.presenceChunkRows)
-                for block in directory.blocks(rows: rows) {
+            for chunk in vector.chunks where chunk.whole == group {
+                for block in directory.blocks(rows: chunk.rows) {
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }
             }
@@ -161,11 +158,9 @@ extension SegmentReader {
             if isAll, names.count >= LossText.nameCountMax { break }
             let before = count
             do throws(DatabaseError) {
-                try forEachSeries(directory, block: block) { key, range, _, _ in
-                    guard isAffected(range) else { return }
+                for entry in try series(block: block) where isAffected(entry.rows) {
                     count += 1
-                    guard names.count < LossText.nameCountMax else { return }
-                    names.append(SeriesKey(canonical: [UInt8](copying: key)).text)
+                    if names.count < LossText.nameCountMax { names.append(entry.key.text) }
                 }
             } catch {
                 isWhole = false

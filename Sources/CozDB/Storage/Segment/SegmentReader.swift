@@ -166,16 +166,9 @@ final class SegmentReader: Sendable {
     func isPart(_ field: Int, of other: Int, rows: Range<Int>) throws(DatabaseError) -> Bool {
         let (group, whole) = (footer.fields[field].group, footer.fields[other].group)
         if group == whole { return true }
-        let vector = try presence(ofGroup: group)
-        for index in 0..<vector.chunkCount {
-            let first = vector.chunk(index).number * SegmentFormat.presenceChunkRows
-            guard rows.overlaps(first..<(first + SegmentFormat.presenceChunkRows)) else { continue }
-            let found = try namingFile(path, at: footer.groups[group].offset) {
-                () throws(FormatError) in try vector.whole(ofChunk: index)
-            }
-            if found != whole { return false }
+        return try presence(ofGroup: group).chunks.allSatisfy {
+            !rows.overlaps($0.rows) || $0.whole == whole
         }
-        return true
     }
 
     /// Decodes chunks of a presence vector to verify them.
@@ -186,11 +179,8 @@ final class SegmentReader: Sendable {
         ofGroup group: Int, _ isWanted: (_ whole: Int?) -> Bool
     ) throws(DatabaseError) {
         let vector = try presence(ofGroup: group)
-        for chunk in 0..<vector.chunkCount {
-            let whole = try namingFile(path, at: footer.groups[group].offset) {
-                () throws(FormatError) in try vector.whole(ofChunk: chunk)
-            }
-            if isWanted(whole) { _ = try presenceRows(vector, ofGroup: group, chunk: chunk) }
+        for (chunk, found) in vector.chunks.enumerated() where isWanted(found.whole) {
+            _ = try presenceRows(vector, ofGroup: group, chunk: chunk)
         }
     }
 
@@ -198,14 +188,11 @@ final class SegmentReader: Sendable {
         _ vector: PresenceVector, ofGroup group: Int, chunk: Int, isWhole: Bool = false
     ) throws(DatabaseError) -> [UInt32] {
         let name = SegmentCache.ChunkName(group: group, chunk: chunk)
-        if let known = cache.presenceRows(name) { return known }
+        if let known = cache.decoded({ $0.presenceRows[name] }) { return known }
         let offset = footer.groups[group].offset
-        let other = try namingFile(path, at: offset) { () throws(FormatError) in
-            try vector.whole(ofChunk: chunk)
-        }
         let rows: [UInt32]
-        if let other {
-            let number = vector.chunk(chunk).number
+        if let other = vector.chunks[chunk].whole {
+            let number = vector.chunks[chunk].number
             guard !isWhole, other < footer.groups.count else {
                 throw DatabaseError(
                     .damaged,
@@ -231,7 +218,9 @@ final class SegmentReader: Sendable {
                 try vector.rows(ofChunk: chunk)
             }
         }
-        cache.keep(rows, name)
+        cache.keep(sizeBytes: rows.count * 4) {
+            $0.presenceRows.updateValue(rows, forKey: name) == nil
+        }
         return rows
     }
 
@@ -240,10 +229,7 @@ final class SegmentReader: Sendable {
         guard footer.seriesCount <= SegmentReader.seriesCountMax else { return nil }
         if let known = cache.withDirectories({ $0.seriesEntries }) { return known }
         var series: [SeriesEntry] = []
-        try forEachSeries { key, rows, first, last in
-            let key = SeriesKey(canonical: [UInt8](copying: key))
-            series.append(SeriesEntry(key: key, rows: rows, firstTime: first, lastTime: last))
-        }
+        try forEachSeries { series.append($0) }
         cache.withDirectories { $0.seriesEntries = series }
         return series
     }
@@ -283,14 +269,14 @@ final class SegmentReader: Sendable {
 
     /// The times of one block of rows.
     func times(block: Int) throws(DatabaseError) -> [Int64] {
-        if let known = cache.times(block: block) { return known }
+        if let known = cache.decoded({ $0.times[block] }) { return known }
         let words = try words(timeBlocks().table, block: block, type: .integer)
         var times: [Int64] = []
         let source = words.span
         times.append(addingCapacity: source.count) { output in
             for index in source.indices { output.append(Int64(bitPattern: source[index])) }
         }
-        cache.keep(times, block: block)
+        cache.keep(sizeBytes: times.count * 8) { $0.times.updateValue(times, forKey: block) == nil }
         return times
     }
 
@@ -377,7 +363,7 @@ extension SegmentReader {
         let vector = try presence(ofField: field)
         guard let index = vector.chunk(ofRow: row) else { return 0 }
         let rows = try presenceRows(vector, ofField: field, chunk: index)
-        return vector.chunk(index).firstOrdinal + rows.partitioningIndex { Int($0) >= row }
+        return vector.chunks[index].firstOrdinal + rows.partitioningIndex { Int($0) >= row }
     }
 
     /// The rows of one series in a time range.

@@ -29,8 +29,8 @@ struct ErasureTests {
         var texts: Set<String> = []
         for view in try database.takeSnapshot().experiments {
             for case .segment(let segment) in view.sources {
-                try segment.forEachSeries { key, _, _, _ in
-                    texts.insert(String(decoding: [UInt8](copying: key), as: UTF8.self))
+                try segment.forEachSeries {
+                    texts.insert(String(decoding: $0.key.bytes, as: UTF8.self))
                 }
                 for field in segment.footer.fields.indices
                 where segment.footer.fields[field].column.type == .string {

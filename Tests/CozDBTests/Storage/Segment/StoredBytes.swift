@@ -88,11 +88,11 @@ struct StoredBytes {
 
     private mutating func add(_ segment: SegmentReader, _ name: String) throws {
         add(name, segment.footer.experimentName)
-        try segment.forEachSeries { key, _, first, last in
-            add(name, [UInt8](copying: key))
-            for tag in SeriesKey(canonical: [UInt8](copying: key)).tags { add(name, tag.value) }
-            add(name, word: UInt64(bitPattern: first))
-            add(name, word: UInt64(bitPattern: last))
+        try segment.forEachSeries {
+            add(name, $0.key.bytes)
+            for tag in $0.key.tags { add(name, tag.value) }
+            add(name, word: UInt64(bitPattern: $0.firstTime))
+            add(name, word: UInt64(bitPattern: $0.lastTime))
         }
         let rows = 0..<segment.footer.rowCount
         for time in try segment.times(rows: rows) { add(name, word: UInt64(bitPattern: time)) }
