@@ -23,8 +23,6 @@ struct MemtableFlush {
     private let layouts: MemtableLists
     private let attributes: MemtableLists
     private var cells = ScatteredCells()
-    /// The most cells that a row can have.
-    private let cellCountMax: Int
     /// Counts of rows per layout and per attribute set, and of cells per column. All are 0 between
     /// two chunks, so a chunk pays only for what it uses.
     private var layoutCounts: [Int]
@@ -38,7 +36,6 @@ struct MemtableFlush {
         self.view = view
         self.schema = schema
         (layouts, attributes) = view.lists()
-        cellCountMax = layouts.countMax + attributes.countMax
         layoutCounts = [Int](repeating: 0, count: layouts.ends.count)
         attributeCounts = [Int](repeating: 0, count: attributes.ends.count)
         columnCounts = [Int](repeating: 0, count: schema.columnCount)
@@ -61,23 +58,16 @@ struct MemtableFlush {
 
     /// Where the chunk ends that begins with the first of these rows.
     private func chunkEnd(_ order: MemtableOrder, _ rows: Range<Int>) -> Int {
-        var end = min(rows.lowerBound + MemtableFlush.chunkRowCount, rows.upperBound)
-        if cellCountMax * (end - rows.lowerBound) > SegmentFormat.chunkCellCountMax {
-            end = rows.lowerBound
-            var left = SegmentFormat.chunkCellCountMax
-            while end < rows.upperBound, end == rows.lowerBound || left > 0 {
-                let row = view.rows[Int(order.rows[end])]
-                left -= layouts.range(row.layout).count + attributes.range(row.attributes).count
-                end += 1
-            }
-            end = min(end, rows.lowerBound + MemtableFlush.chunkRowCount)
+        let most = min(rows.lowerBound + MemtableFlush.chunkRowCount, rows.upperBound)
+        var end = rows.lowerBound
+        var left = SegmentFormat.chunkCellCountMax
+        while end < most, end == rows.lowerBound || left > 0 {
+            let row = view.rows[Int(order.rows[end])]
+            left -= layouts.range(row.layout).count + attributes.range(row.attributes).count
+            end += 1
         }
-        while end < rows.upperBound, time(order, end) == time(order, end - 1) { end += 1 }
+        while end < rows.upperBound, view.time(at: end) == view.time(at: end - 1) { end += 1 }
         return end
-    }
-
-    private func time(_ order: MemtableOrder, _ place: Int) -> Int64 {
-        view.rows[Int(order.rows[place])].time
     }
 
     private mutating func writeChunk(
@@ -183,15 +173,6 @@ struct MemtableFlush {
 }
 
 extension MemtableLists {
-    fileprivate var countMax: Int {
-        var (longest, start) = (0, 0)
-        for end in ends {
-            longest = max(longest, end - start)
-            start = end
-        }
-        return longest
-    }
-
     /// Adds the counts of lists to the columns of these lists, and sets the list counts to 0.
     ///
     /// - Parameter used: the columns with counts; new ones are appended.

@@ -39,6 +39,9 @@ final class MemtableView: Sendable {
         }
     }
 
+    /// The time of the row at a place in the order.
+    func time(at place: Int) -> Int64 { rows[Int(order().rows[place])].time }
+
     /// The decoded layouts and attribute sets. The first caller decodes them.
     func lists() -> MemtableLists.Pair {
         decoded.withLock { decoded in

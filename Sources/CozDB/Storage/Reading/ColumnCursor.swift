@@ -310,9 +310,6 @@ extension MemtableView {
         return start..<max(start, end)
     }
 
-    /// The time of the row at a place.
-    func time(at place: Int) -> Int64 { rows[Int(order().rows[place])].time }
-
     /// All values of a column in the rows of one series. At equal times the last one wins.
     func values(of column: Column, rows places: Range<Int>) -> ColumnSlice {
         var slice = ColumnSlice(type: column.type)

@@ -353,13 +353,9 @@ extension ChosenRows {
 
 /// Counts how the blocks of some columns were used, each block once.
 private struct BlockTally {
-    private struct Column {
-        var first: Int
-        var isCounted: BitVector
-    }
-
     private let counts: ReadCounts?
-    private var columns: [ColumnID: Column] = [:]
+    /// The blocks of each column in the range, and which of them were counted.
+    private var columns: [ColumnID: (blocks: Range<Int>, counted: Set<Int>)] = [:]
     private var isEnded = false
 
     init(_ counts: ReadCounts?) {
@@ -370,8 +366,7 @@ private struct BlockTally {
         guard let counts else { return }
         counts.blocksInRange += inRange.count
         counts.blocksOutOfRange += all - inRange.count
-        columns[column] = Column(
-            first: inRange.lowerBound, isCounted: BitVector(count: inRange.count))
+        columns[column] = (inRange, [])
     }
 
     mutating func decode(_ column: ColumnID, _ block: Int, _ directory: FieldDirectory) {
@@ -390,18 +385,12 @@ private struct BlockTally {
         guard let counts, !isEnded else { return }
         isEnded = true
         for column in columns.values {
-            counts.blocksExcluded += column.isCounted.count - column.isCounted.oneCount
+            counts.blocksExcluded += column.blocks.count - column.counted.count
         }
     }
 
     private mutating func isFirst(_ column: ColumnID, _ block: Int) -> Bool {
-        func claim(_ known: inout Column?) -> Bool {
-            guard let place = known.map({ block - $0.first }), place >= 0,
-                known?.isCounted.count ?? 0 > place, known?.isCounted[place] == false
-            else { return false }
-            known?.isCounted[place] = true
-            return true
-        }
-        return claim(&columns[column])
+        guard columns[column]?.blocks.contains(block) == true else { return false }
+        return columns[column]?.counted.insert(block).inserted ?? false
     }
 }

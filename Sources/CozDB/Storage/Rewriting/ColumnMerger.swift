@@ -10,8 +10,7 @@ final class ColumnMerger: @unchecked Sendable {
     private var readers: [SegmentColumnReader?]
     /// By input: the first unmerged row with a value; nil if there is none.
     private(set) var nextRows: [Int?]
-    private var merged: MergedColumn?
-    private var failure: DatabaseError?
+    private var result: Result<MergedColumn, DatabaseError>?
     /// Whether the readers keep decoded blocks for the next chunk.
     private let keepsBlocks: Bool
 
@@ -33,9 +32,9 @@ final class ColumnMerger: @unchecked Sendable {
 
     /// Merges the values of the column in the chunk.
     func merge(_ inputs: [MergeInput], rowCount: Int, watchesRows: Bool) {
-        var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
-        var newer = RowValues()
-        do throws(DatabaseError) {
+        result = Result { () throws(DatabaseError) in
+            var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
+            var newer = RowValues()
             for input in inputs where isDue(in: input) {
                 guard var reader = readers[input.source].take() else { continue }
                 newer.removeAll()
@@ -53,9 +52,7 @@ final class ColumnMerger: @unchecked Sendable {
                 merged.add(&newer)
             }
             merged.finish()
-            self.merged = merged
-        } catch {
-            failure = error
+            return merged
         }
     }
 
@@ -74,8 +71,7 @@ final class ColumnMerger: @unchecked Sendable {
 
     /// Takes the result of the last call of `merge`.
     func take() throws(DatabaseError) -> MergedColumn {
-        if let failure { throw failure }
-        return merged.take() ?? MergedColumn(column, rowCount: 0, watchesRows: false)
+        try result.take()?.get() ?? MergedColumn(column, rowCount: 0, watchesRows: false)
     }
 
     /// Runs the mergers of one chunk, on all cores if the chunk is large enough.

@@ -113,8 +113,8 @@ struct SegmentFilter {
                 writer.addRows(
                     count: kept.count, first: times[stretch.lowerBound],
                     last: times[stretch.upperBound - 1])
-                guard cells != nil else { continue }
-                let lost = gone.cells.selected(Array(times[stretch]))
+                guard let cells else { continue }
+                let lost = stretch.filter { cells[$0] }.map { times[$0] }
                 run.cells.append((kept, .times(lost)))
                 run.cellTimes += lost.count
             }
@@ -285,33 +285,7 @@ extension RowValues {
         rows.removeLast(rows.count - count)
         bits.removeLast(bits.count - count)
     }
-}
 
-extension SegmentColumnReader {
-    /// Copies a whole block to a new segment.
-    ///
-    /// - Parameter shift: added to the row numbers.
-    mutating func copy(
-        _ block: Int, movedBy shift: Int, to writer: SegmentWriter
-    ) throws(DatabaseError) {
-        let table = directory.table
-        let column = segment.footer.fields[field].column
-        let bytes = try segment.read(table.place(block)) { [UInt8](copying: $0) }
-        var part = BlockPart()
-        let isCoded = column.type == .string && !SegmentFormat.holdsStrings(table.encoding(block))
-        if isCoded {
-            part = try self.part(block: block, rows: table.rows(ofBlock: block))
-        } else {
-            part.rows = Array(try rows(block: block))
-        }
-        part.moveRows(by: shift)
-        try writer.copyValues(
-            column, bytes, entry: table.entry(block, type: column.type), rows: part.rows,
-            codes: isCoded ? part : nil)
-    }
-}
-
-extension BlockPart {
     mutating func moveRows(by shift: Int) {
         for index in rows.indices {
             rows[index] = UInt32(truncatingIfNeeded: Int(rows[index]) + shift)
@@ -327,15 +301,29 @@ extension BlockPart {
         rows = kept.map { rows[$0] }
         times = kept.map { times[$0] }
         bits = kept.map { bits[$0] }
-    }
-}
+    }}
 
-extension RowSelection {
-    /// The selected ones of some ascending times.
-    fileprivate func selected(_ times: [Int64]) -> [Int64] {
-        var selected: [Int64] = []
-        forEachSelected(times) { selected.append(times[$0]) }
-        return selected
+extension SegmentColumnReader {
+    /// Copies a whole block to a new segment.
+    ///
+    /// - Parameter shift: added to the row numbers.
+    mutating func copy(
+        _ block: Int, movedBy shift: Int, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        let table = directory.table
+        let column = segment.footer.fields[field].column
+        let bytes = try segment.read(table.place(block)) { [UInt8](copying: $0) }
+        var part = RowValues()
+        let isCoded = column.type == .string && !SegmentFormat.holdsStrings(table.encoding(block))
+        if isCoded {
+            part = try self.part(block: block, rows: table.rows(ofBlock: block))
+        } else {
+            part.rows = Array(try rows(block: block))
+        }
+        part.moveRows(by: shift)
+        try writer.copyValues(
+            column, bytes, entry: table.entry(block, type: column.type), rows: part.rows,
+            codes: isCoded ? part : nil)
     }
 }
 

@@ -87,16 +87,14 @@ struct SegmentMerge {
                 limit = min(limit, last)
             }
         }
-        var isEmpty = true
         for index in inputs.indices {
             let count = inputs[index].times.partitioningIndex { $0 > limit }
             inputs[index].times.removeLast(inputs[index].times.count - count)
             let start = inputs[index].chunk.lowerBound
             inputs[index].chunk = start..<(start + count)
             inputs[index].rows = (start + count)..<inputs[index].rows.upperBound
-            if count > 0 { isEmpty = false }
         }
-        if isEmpty { return nil }
+        if inputs.allSatisfy({ $0.times.isEmpty }) { return nil }
         return mergers.filter { merger in inputs.contains { merger.isDue(in: $0) } }
     }
 

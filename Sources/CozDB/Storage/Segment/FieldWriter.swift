@@ -152,7 +152,7 @@ struct FieldWriter {
 
     /// Appends values that each have a time, by ascending row.
     mutating func append(
-        _ part: BlockPart, to output: inout SegmentOutput
+        _ part: RowValues, to output: inout SegmentOutput
     ) throws(DatabaseError) {
         let strings = StringSource.table(part.strings)
         if column.type == .string { translation.begin(strings) }
@@ -180,7 +180,7 @@ struct FieldWriter {
     ///   - codes: the block's values, if they are codes of the other segment's dictionary. They are
     ///     translated, so that this dictionary gets no unused string.
     mutating func append(
-        copying bytes: [UInt8], entry: BlockEntry, rows newRows: [UInt32], codes: BlockPart?,
+        copying bytes: [UInt8], entry: BlockEntry, rows newRows: [UInt32], codes: RowValues?,
         to output: inout SegmentOutput
     ) throws(DatabaseError) {
         guard let firstRow = newRows.first, let lastRow = newRows.last else { return }
@@ -240,8 +240,7 @@ struct FieldWriter {
     ) throws(DatabaseError) -> SegmentField {
         try flush(to: &output)
         var field = SegmentField(
-            column: column, group: 0, valueCount: valueCount, directory: BlockPlace(),
-            dictionary: BlockPlace(), dictionaryCount: dictionary.count)
+            column: column, valueCount: valueCount, dictionaryCount: dictionary.count)
         if dictionary.count > 0 {
             let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
             field.dictionary = try output.append(heap: dictionary.heap, ends: ends)

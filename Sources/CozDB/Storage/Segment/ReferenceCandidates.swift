@@ -136,9 +136,8 @@ private struct SampleTable {
         var row: UInt32
         var type: FieldType
         var word: UInt64
-        /// The last node of the key's circular list of columns; 0 if it is empty.
-        var lastNode: UInt32 = 0
-        var columnCount: UInt32 = 0
+        /// The columns that match, ascending.
+        var columns: [UInt32] = []
     }
 
     private var keys: [Key] = []
@@ -146,8 +145,6 @@ private struct SampleTable {
     private var slots = [UInt32](repeating: 0, count: 64)
     /// The key number of each sample.
     private var keyOfSample: [UInt32] = []
-    /// Linked lists of the columns of all keys; node 0 is unused.
-    private var nodes: [(column: UInt32, next: UInt32)] = [(0, 0)]
     /// Rows with samples: as a list, and as bits.
     private var sampledRows: [UInt32] = []
     private var isSampled: BitVector
@@ -203,25 +200,15 @@ private struct SampleTable {
         let number = slots[slot(row, word, type)]
         guard number > 0 else { return }
         let key = Int(number) - 1
-        guard keys[key].columnCount < ReferenceCandidates.candidateCountMax else { return }
-        let node = UInt32(truncatingIfNeeded: nodes.count)
-        let last = keys[key].lastNode
-        nodes.append((UInt32(truncatingIfNeeded: column), last == 0 ? node : nodes[Int(last)].next))
-        if last != 0 { nodes[Int(last)].next = node }
-        keys[key].lastNode = node
-        keys[key].columnCount += 1
+        guard keys[key].columns.count < ReferenceCandidates.candidateCountMax else { return }
+        keys[key].columns.append(UInt32(truncatingIfNeeded: column))
     }
 
     /// Calls the body with the columns below `column` that match a sample, ascending.
     func forEachColumn(of sample: Int, below column: ColumnID, _ body: (ColumnID) -> Void) {
-        let key = keys[Int(keyOfSample[sample])]
-        guard key.columnCount > 0 else { return }
-        var node = nodes[Int(key.lastNode)].next
-        for _ in 0..<key.columnCount {
-            let other = ColumnID(nodes[Int(node)].column)
+        for other in keys[Int(keyOfSample[sample])].columns {
             if other >= column { return }
-            body(other)
-            node = nodes[Int(node)].next
+            body(ColumnID(other))
         }
     }
 
@@ -230,8 +217,9 @@ private struct SampleTable {
         let mask = slots.count - 1
         var slot = SampleTable.hash(row, word) & mask
         while slots[slot] != 0 {
-            let key = keys[Int(slots[slot]) - 1]
-            if key.word == word, key.row == row, key.type == type { return slot }
+            // Compared in place: a copy of the key would retain its columns.
+            let key = Int(slots[slot]) - 1
+            if keys[key].word == word, keys[key].row == row, keys[key].type == type { return slot }
             slot = (slot + 1) & mask
         }
         return slot

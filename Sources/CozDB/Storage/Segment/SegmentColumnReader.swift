@@ -4,6 +4,8 @@
 struct RowValues {
     /// Row numbers, which count from a first row or in a list of rows.
     var rows: [UInt32] = []
+    /// Filled on request only.
+    var times: [Int64] = []
     var bits: [UInt64] = []
     var strings = StringTable.empty
     /// The values that are whole blocks and can be copied, ascending; filled on request only.
@@ -11,6 +13,7 @@ struct RowValues {
 
     mutating func removeAll() {
         rows.removeAll(keepingCapacity: true)
+        times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
         strings = .empty
         wholeBlocks.removeAll()
@@ -35,14 +38,6 @@ struct WholeBlock: Sendable {
 
     /// Smaller blocks are better encoded together with their neighbors.
     static let countMin = SegmentFormat.blockCountMax / 2
-}
-
-/// Some values of one block.
-struct BlockPart {
-    var rows: [UInt32] = []
-    var times: [Int64] = []
-    var bits: [UInt64] = []
-    var strings = StringTable.empty
 }
 
 /// Unreadable values of a block, which refer to damaged blocks.
@@ -167,10 +162,10 @@ struct SegmentColumnReader {
     }
 
     /// Returns the values of a block in a range of rows, with their rows and times.
-    mutating func part(block: Int, rows: Range<Int>) throws(DatabaseError) -> BlockPart {
+    mutating func part(block: Int, rows: Range<Int>) throws(DatabaseError) -> RowValues {
         try load(block, rows: rows)
         let taken = places(of: rows)
-        return BlockPart(
+        return RowValues(
             rows: Array(loadedRows[taken]), times: try times(taken),
             bits: Array(loadedBits[bitRange(taken)]), strings: loadedStrings)
     }
@@ -178,11 +173,11 @@ struct SegmentColumnReader {
     /// Returns the same without unreadable values.
     mutating func readablePart(
         block: Int, rows: Range<Int>
-    ) throws(DatabaseError) -> BlockPart {
+    ) throws(DatabaseError) -> RowValues {
         try loadReadable(block)
         guard let missing else { return try part(block: block, rows: rows) }
         let first = loadedRange.lowerBound
-        var part = BlockPart(strings: loadedStrings)
+        var part = RowValues(strings: loadedStrings)
         for place in places(of: rows) where !missing.isMissing[place - first] {
             part.rows.append(loadedRows[place])
             part.times += try times(place..<(place + 1))

@@ -80,15 +80,15 @@ struct BlockPlace: Equatable, Sendable {
 struct SegmentField: Sendable {
     var column: Column
     /// Index of its presence vector.
-    var group: Int
+    var group = 0
     var valueCount: Int
     /// No bytes if `smallBlockCount` is not 0.
-    var directory: BlockPlace
+    var directory = BlockPlace()
     /// The number of its entries in `SmallDirectories`; 0 if the field has its own directory.
     var smallBlockCount = 0
     /// The strings of the codes in its blocks; no bytes for other types.
-    var dictionary: BlockPlace
-    var dictionaryCount: Int
+    var dictionary = BlockPlace()
+    var dictionaryCount = 0
 }
 
 /// What a segment holds. Resident while the segment is open.
@@ -188,8 +188,7 @@ extension ByteReader {
             }
             var field = SegmentField(
                 column: column, group: try readCount(limit: footer.groups.count - 1),
-                valueCount: try readCount(limit: footer.rowCount), directory: BlockPlace(),
-                dictionary: BlockPlace(), dictionaryCount: 0)
+                valueCount: try readCount(limit: footer.rowCount))
             field.smallBlockCount = try readCount(limit: SegmentFormat.smallBlockCountMax)
             if field.smallBlockCount == 0 { field.directory = try readPlace(end: end) }
             field.dictionary = try readPlace(end: end)

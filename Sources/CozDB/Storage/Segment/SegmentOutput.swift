@@ -68,6 +68,15 @@ struct SegmentOutput {
         return place
     }
 
+    /// Appends a block that the body encodes.
+    mutating func append(
+        _ body: (BlockEncoder, inout ByteWriter) -> Void
+    ) throws(DatabaseError) -> BlockPlace {
+        block.removeAll()
+        body(encoder, &block)
+        return try append(block: block.bytes)
+    }
+
     /// Encodes values, which may refer to other blocks, as one block.
     mutating func append(
         words: [UInt64], type: FieldType, repeating sources: BlockReferences = BlockReferences()
@@ -81,47 +90,36 @@ struct SegmentOutput {
     mutating func append(
         words: [UInt64], heap: [UInt8], ends: [Int]
     ) throws(DatabaseError) -> BlockPlace {
-        var encoded = ByteWriter()
-        let encoding = encoder.encode(words.span, type: .integer, into: &encoded)
-        block.removeAll()
-        block.append(encoding.rawValue)
-        block.appendBlob(encoded.bytes)
-        block.appendVarint(ends.count)
-        encodeStrings(heap: heap.span, ends: ends, into: &block)
-        return try append(block: block.bytes)
+        try append { encoder, block in
+            var encoded = ByteWriter()
+            let encoding = encoder.encode(words.span, type: .integer, into: &encoded)
+            block.append(encoding.rawValue)
+            block.appendBlob(encoded.bytes)
+            block.appendVarint(ends.count)
+            encodeStrings(heap: heap.span, ends: ends, into: &block)
+        }
     }
 
     /// Encodes strings as one block.
     mutating func append(heap: [UInt8], ends: [Int]) throws(DatabaseError) -> BlockPlace {
-        block.removeAll()
-        encodeStrings(heap: heap.span, ends: ends, into: &block)
-        return try append(block: block.bytes)
+        try append { encodeStrings(heap: heap.span, ends: ends, into: &$1) }
     }
 
     /// Encodes a directory as one block.
     mutating func append(table: IntegerTable) throws(DatabaseError) -> BlockPlace {
-        block.removeAll()
-        table.encode(with: encoder, into: &block)
-        return try append(block: block.bytes)
-    }
-
-    /// Encodes the directories of fields of few blocks as one block.
-    mutating func append(_ small: SmallDirectories) throws(DatabaseError) -> BlockPlace {
-        block.removeAll()
-        small.encode(with: encoder, into: &block)
-        return try append(block: block.bytes)
+        try append { table.encode(with: $0, into: &$1) }
     }
 
     /// Encodes a directory with its size, followed by strings, as one block.
     mutating func append(
         table: IntegerTable, heap: [UInt8], ends: [Int]
     ) throws(DatabaseError) -> BlockPlace {
-        var encoded = ByteWriter()
-        table.encode(with: encoder, into: &encoded)
-        block.removeAll()
-        block.appendBlob(encoded.bytes)
-        encodeStrings(heap: heap.span, ends: ends, into: &block)
-        return try append(block: block.bytes)
+        try append { encoder, block in
+            var encoded = ByteWriter()
+            table.encode(with: encoder, into: &encoded)
+            block.appendBlob(encoded.bytes)
+            encodeStrings(heap: heap.span, ends: ends, into: &block)
+        }
     }
 
     /// Writes the buffered bytes and makes the file durable.

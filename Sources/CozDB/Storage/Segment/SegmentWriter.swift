@@ -182,7 +182,7 @@ final class SegmentWriter {
     }
 
     /// Adds values of one column, whose rows are row numbers of this segment.
-    func addValues(_ column: Column, _ part: BlockPart) throws(DatabaseError) {
+    func addValues(_ column: Column, _ part: RowValues) throws(DatabaseError) {
         guard !part.rows.isEmpty else { return }
         try endChunk()
         prepare(column)
@@ -192,7 +192,7 @@ final class SegmentWriter {
 
     /// Copies a whole block of values of another segment; see `FieldWriter`.
     func copyValues(
-        _ column: Column, _ bytes: [UInt8], entry: BlockEntry, rows: [UInt32], codes: BlockPart?
+        _ column: Column, _ bytes: [UInt8], entry: BlockEntry, rows: [UInt32], codes: RowValues?
     ) throws(DatabaseError) {
         try endChunk()
         prepare(column)
@@ -227,7 +227,7 @@ final class SegmentWriter {
             if field.group == vectors.count { vectors.append(presence[index]) }
             footer.fields.append(field)
         }
-        footer.smallDirectories = try output.append(small)
+        footer.smallDirectories = try output.append { small.encode(with: $0, into: &$1) }
         // Cannot fail for vectors encoded here. If it does, the vectors are stored independently.
         vectors = (try? PresenceSharing.related(vectors, rowCount: footer.rowCount)) ?? vectors
         for vector in vectors { footer.groups.append(try output.append(block: vector)) }
