@@ -160,9 +160,9 @@ extension Database {
             let directory = try segment.directory(field)
             let description = segment.footer.fields[field]
             info.bytes += description.directory.sizeBytes + description.dictionary.sizeBytes
-            for block in 0..<directory.table.count {
-                info.bytes += directory.table.sizeBytes(block)
-                let code = directory.table.encoding(block)
+            for block in 0..<directory.count {
+                info.bytes += directory.sizeBytes(block)
+                let code = directory.encoding(block)
                 blocks[SegmentFormat.encodingName(code), default: 0] += 1
             }
         }

@@ -155,7 +155,7 @@ extension Database {
             """
             segment \(number), experiment \(footer.experiment) \(quoted(footer.experimentName))
             \(footer.seriesCount) series, \(footer.rowCount) rows, \
-            \(try segment.timeBlocks().table.count) blocks of times, \
+            \(try segment.timeBlocks().count) blocks of times, \
             \(footer.groups.count) presence vectors
             \(try describeSizes(of: segment))
 
@@ -170,14 +170,14 @@ extension Database {
                     ", dictionary \(field.dictionaryCount) in \(field.dictionary.sizeBytes) bytes"
             }
             try body(text + "\n")
-            for block in 0..<directory.table.count {
-                let place = directory.table.place(block)
-                let summary = directory.table.summary(block, type: field.column.type)
-                let code = directory.table.encoding(block)
+            for block in 0..<directory.count {
+                let place = directory.place(block)
+                let summary = directory.summary(block, type: field.column.type)
+                let code = directory.encoding(block)
                 try body(
                     "  \(place.offset)  \(place.sizeBytes) bytes, \(summary.count) values, "
                         + "\(SegmentFormat.encodingName(code)), rows from "
-                        + "\(directory.table.firstRow(block)), "
+                        + "\(directory.firstRow(block)), "
                         + "\(Timestamp(nanoseconds: summary.firstTime)) to "
                         + "\(Timestamp(nanoseconds: summary.lastTime))\n")
             }
@@ -196,7 +196,7 @@ extension Database {
         var directories = footer.timeDirectory.sizeBytes + footer.smallDirectories.sizeBytes
         var dictionaries = 0
         for (index, field) in footer.fields.enumerated() {
-            values += total(try segment.directory(index).table)
+            values += total(try segment.directory(index))
             directories += field.directory.sizeBytes
             dictionaries += field.dictionary.sizeBytes
         }
@@ -205,7 +205,7 @@ extension Database {
             $0 &+ $1.place.sizeBytes
         }
         return """
-            bytes: \(values) values, \(total(try segment.timeBlocks().table)) times, \
+            bytes: \(values) values, \(total(try segment.timeBlocks())) times, \
             \(footer.groups.reduce(0) { $0 + $1.sizeBytes }) presence, \
             \(directories) directories, \(dictionaries) dictionaries, \(series) series, \
             \(segment.footerRange.count) footer

@@ -49,7 +49,7 @@ struct ForgedSegment {
 
     /// The first block of a field, as it was written.
     func block(of name: String) throws -> [UInt8] {
-        block(try sound.directory(field(name)).table.place(0))
+        block(try sound.directory(field(name)).place(0))
     }
 
     mutating func append(_ block: [UInt8]) -> BlockPlace {
@@ -69,7 +69,7 @@ struct ForgedSegment {
 
     /// Directory of the blocks of times.
     mutating func changeTimes(_ change: (inout IntegerTable) -> Void) throws {
-        var table = try sound.timeBlocks().table.integers
+        var table = try sound.timeBlocks().integers
         change(&table)
         footer.timeDirectory = append(ForgedSegment.bytes(table))
     }
@@ -118,12 +118,12 @@ struct ForgedSegment {
     ) throws {
         // Whatever changes, the fields in one block must fit together: each gets its own.
         for index in footer.fields.indices where footer.fields[index].smallBlockCount > 0 {
-            let table = try sound.directory(index).table.integers
+            let table = try sound.directory(index).integers
             footer.fields[index].smallBlockCount = 0
             footer.fields[index].directory = append(ForgedSegment.bytes(table))
         }
         footer.smallDirectories = BlockPlace()
-        var table = try sound.directory(field(name)).table.integers
+        var table = try sound.directory(field(name)).integers
         change(&table)
         footer.fields[field(name)].directory = append(ForgedSegment.bytes(table))
     }

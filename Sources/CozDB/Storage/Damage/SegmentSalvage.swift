@@ -97,7 +97,7 @@ struct SegmentSalvage {
                 if loss.isLost(block, of: field) { continue }
                 let rows = directory.rows(ofBlock: block)
                 if rows.clamped(to: run.rows) == rows,
-                    try canBeCopied(block, of: field, directory.table)
+                    try canBeCopied(block, of: field, directory)
                 {
                     try reader.copy(block, movedBy: shift, to: writer)
                     continue

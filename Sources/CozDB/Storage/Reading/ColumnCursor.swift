@@ -161,8 +161,7 @@ struct ColumnCursor {
         guard let open = readers[extent.part], column.isStored(as: open.reader.storedType) else {
             return true
         }
-        let table = open.reader.directory.table
-        return predicate.allows(table.summary(extent.block, type: column.type))
+        return predicate.allows(open.reader.directory.summary(extent.block, type: column.type))
     }
 
     /// Removes extents outside of the wanted times. Values at wanted times do not change, because a
@@ -200,9 +199,8 @@ struct ColumnCursor {
         guard !blocks.isEmpty else { return }
         readers[index] = open
         extents.reserveCapacity(before + blocks.count)
-        let table = directory.table
         for block in blocks {
-            let (first, last, isOwn) = table.bounds(ofBlock: block, in: part)
+            let (first, last, isOwn) = directory.bounds(ofBlock: block, in: part)
             let extent = Extent(
                 part: index, block: block, first: first, last: last, isOwn: isOwn)
             if range.overlaps(first: extent.first, last: extent.last) { extents.append(extent) }
@@ -251,7 +249,7 @@ struct ColumnCursor {
             column.isStored(as: open.reader.storedType), summarize(extent.first, extent.last)
         else { return nil }
         counts?.blocksSummarized += 1
-        return .summary(open.reader.directory.table.summary(extent.block, type: column.type))
+        return .summary(open.reader.directory.summary(extent.block, type: column.type))
     }
 
     /// The values of overlapping extents. The newest source comes last and wins.
@@ -290,7 +288,7 @@ struct ColumnCursor {
             slice = memtable.values(of: column, rows: part.rows)
         } else if let open = readers[extent.part] {
             slice = try open.reader.values(block: extent.block, rows: rows[extent.part])
-            counts?.storedBytes += open.reader.directory.table.sizeBytes(extent.block)
+            counts?.storedBytes += open.reader.directory.sizeBytes(extent.block)
             slice = slice.shown(as: column)
         } else {
             slice = ColumnSlice(type: column.type)

@@ -133,7 +133,7 @@ struct FilteredRows {
                 let directory = open.reader.directory
                 let type = view.schema.column(predicate.column).type
                 for block in directory.blocks(rows: none.range)
-                where predicate.allows(directory.table.summary(block, type: type)) {
+                where predicate.allows(directory.summary(block, type: type)) {
                     own.choose(directory.rows(ofBlock: block))
                 }
             }
@@ -226,7 +226,7 @@ struct FilteredRows {
             if let earlier, !earlier.hasAny(of: directory.rows(ofBlock: block)) { continue }
             let verdict =
                 predicate.usesStatistics
-                ? predicate.test.verdict(on: directory.table.summary(block, type: type)) : nil
+                ? predicate.test.verdict(on: directory.summary(block, type: type)) : nil
             if verdict == false { continue }
             if verdict == nil, !open.reader.isLoaded(block) {
                 tally.decode(predicate.column, block, directory)
@@ -238,7 +238,7 @@ struct FilteredRows {
     }
 
     /// Whether all values of a block belong to this series.
-    private func isOwn(_ block: Int, _ directory: FieldDirectory) -> Bool {
+    private func isOwn(_ block: Int, _ directory: BlockTable) -> Bool {
         let rows = directory.rows(ofBlock: block)
         return rows.lowerBound >= part.rows.lowerBound && rows.upperBound <= part.rows.upperBound
     }
@@ -369,10 +369,10 @@ private struct BlockTally {
         columns[column] = (inRange, [])
     }
 
-    mutating func decode(_ column: ColumnID, _ block: Int, _ directory: FieldDirectory) {
+    mutating func decode(_ column: ColumnID, _ block: Int, _ directory: BlockTable) {
         guard let counts, isFirst(column, block) else { return }
         counts.blocksDecoded += 1
-        counts.storedBytes += directory.table.sizeBytes(block)
+        counts.storedBytes += directory.sizeBytes(block)
     }
 
     mutating func summarize(_ column: ColumnID, _ block: Int) {

@@ -42,9 +42,9 @@ struct SeriesByColumn {
                 guard let field = segment.field(column.id) else { continue }
                 var reader = try SegmentColumnReader(segment, field: field)
                 let directory = reader.directory
-                for block in 0..<directory.table.count {
+                for block in 0..<directory.count {
                     let near = SeriesByColumn.overlapping(directory.rows(ofBlock: block), own)
-                    guard near.count > directory.table.valueCount(block) else {
+                    guard near.count > directory.valueCount(block) else {
                         found += near.map(\.series)
                         continue
                     }

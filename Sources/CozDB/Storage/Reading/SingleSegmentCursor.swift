@@ -39,17 +39,16 @@ struct SingleSegmentCursor {
         guard !blocks.isEmpty else { return }
         var order = OrderCheck()
         let directory = open.reader.directory
-        let table = directory.table
         let mayBeSummary = column.isStored(as: open.reader.storedType)
         for block in blocks {
-            let (first, last, isOwn) = table.bounds(ofBlock: block, in: part)
+            let (first, last, isOwn) = directory.bounds(ofBlock: block, in: part)
             guard range.overlaps(first: first, last: last) else { continue }
             counts?.blocksInRange += 1
             counts?.blocksOutOfRange -= 1
             let isCovered = range.covers(first: first, last: last)
             if mayBeSummary, isOwn, isCovered, summarize(first, last) {
                 counts?.blocksSummarized += 1
-                let summary = directory.table.summary(block, type: column.type)
+                let summary = directory.summary(block, type: column.type)
                 guard try body(.summary(summary)) else { return }
                 continue
             }
@@ -72,7 +71,7 @@ struct SingleSegmentCursor {
 
     private func values(_ block: Int, _ isCovered: Bool) throws(DatabaseError) -> ColumnSlice {
         counts?.blocksDecoded += 1
-        counts?.storedBytes += open.reader.directory.table.sizeBytes(block)
+        counts?.storedBytes += open.reader.directory.sizeBytes(block)
         var withTimes = !isCovered || !column.isStored(as: open.reader.storedType)
         if case .untimed = shape {} else { withTimes = true }
         var slice = try open.reader.values(block: block, rows: rows, withTimes: withTimes)
@@ -86,7 +85,7 @@ struct SingleSegmentCursor {
         _ block: Int, _ buckets: FixedBuckets, _ withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {
         counts?.blocksDecoded += 1
-        if withValues { counts?.storedBytes += open.reader.directory.table.sizeBytes(block) }
+        if withValues { counts?.storedBytes += open.reader.directory.sizeBytes(block) }
         return try open.reader.bucketed(
             block: block, rows: rows, buckets, withValues: withValues)
     }

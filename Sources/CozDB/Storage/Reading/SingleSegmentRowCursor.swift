@@ -130,7 +130,7 @@ struct SingleSegmentRowCursor {
             let directory = open.reader.directory
             for block in directory.blocks(rows: window) where !open.reader.isLoaded(block) {
                 counts.blocksDecoded += 1
-                counts.storedBytes += directory.table.sizeBytes(block)
+                counts.storedBytes += directory.sizeBytes(block)
             }
         }
         try open.reader.append(rows: window, to: &values, keepsShared: true)

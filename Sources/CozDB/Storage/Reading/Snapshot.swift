@@ -228,17 +228,16 @@ final class ExperimentView: Sendable {
         counts.blocksSummarized += blocks.count
         counts.blocksOutOfRange += directory.blocks(rows: part.rows).count - blocks.count
         guard let first = blocks.first, let last = blocks.last else { return 0 }
-        let table = directory.table
         // The directory knows the count unless another series shares the block, which is rare;
         // otherwise presence does.
-        let begins = table.firstRow(first) >= rows.lowerBound
-        let ends = table.lastRow(last) < rows.upperBound
+        let begins = directory.firstRow(first) >= rows.lowerBound
+        let ends = directory.lastRow(last) < rows.upperBound
         let before =
             try begins
             ? directory.ordinals[first] : segment.ordinal(ofRow: rows.lowerBound, field: field)
         let upTo =
             try ends
-            ? directory.ordinals[last] + table.valueCount(last)
+            ? directory.ordinals[last] + directory.valueCount(last)
             : segment.ordinal(ofRow: rows.upperBound, field: field)
         return upTo - before
     }

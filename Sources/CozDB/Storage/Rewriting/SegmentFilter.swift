@@ -175,7 +175,7 @@ struct SegmentFilter {
         for field in waiting.take(below: Int64(run.rows.upperBound)).sorted() {
             let isChanged = isDeleted[field] && !run.cells.isEmpty
             for block in readers[field].directory.blocks(rows: run.rows) {
-                let rows = readers[field].directory.table.rows(ofBlock: block)
+                let rows = readers[field].directory.rows(ofBlock: block)
                 var isCopied = !isChanged && rows.clamped(to: run.rows) == rows
                 if isCopied, !run.cells.isEmpty {
                     isCopied = try !repeatsDeleted(block, of: field)
@@ -193,8 +193,7 @@ struct SegmentFilter {
 
     /// Whether a block refers to a field that loses values.
     private func repeatsDeleted(_ block: Int, of field: Int) throws(DatabaseError) -> Bool {
-        let table = readers[field].directory.table
-        let column = try segment.repeatedColumn(table, block: block)
+        let column = try segment.repeatedColumn(readers[field].directory, block: block)
         return column.flatMap(segment.field).map { isDeleted[$0] } ?? false
     }
 
@@ -301,7 +300,8 @@ extension RowValues {
         rows = kept.map { rows[$0] }
         times = kept.map { times[$0] }
         bits = kept.map { bits[$0] }
-    }}
+    }
+}
 
 extension SegmentColumnReader {
     /// Copies a whole block to a new segment.
@@ -310,19 +310,19 @@ extension SegmentColumnReader {
     mutating func copy(
         _ block: Int, movedBy shift: Int, to writer: SegmentWriter
     ) throws(DatabaseError) {
-        let table = directory.table
         let column = segment.footer.fields[field].column
-        let bytes = try segment.read(table.place(block)) { [UInt8](copying: $0) }
+        let bytes = try segment.read(directory.place(block)) { [UInt8](copying: $0) }
         var part = RowValues()
-        let isCoded = column.type == .string && !SegmentFormat.holdsStrings(table.encoding(block))
+        let encoding = directory.encoding(block)
+        let isCoded = column.type == .string && !SegmentFormat.holdsStrings(encoding)
         if isCoded {
-            part = try self.part(block: block, rows: table.rows(ofBlock: block))
+            part = try self.part(block: block, rows: directory.rows(ofBlock: block))
         } else {
             part.rows = Array(try rows(block: block))
         }
         part.moveRows(by: shift)
         try writer.copyValues(
-            column, bytes, entry: table.entry(block, type: column.type), rows: part.rows,
+            column, bytes, entry: directory.entry(block, type: column.type), rows: part.rows,
             codes: isCoded ? part : nil)
     }
 }
@@ -330,7 +330,7 @@ extension SegmentColumnReader {
 extension SegmentReader {
     /// Writes the times of rows to a new segment. Copies the blocks that have no other rows.
     func copyTimes(rows: Range<Int>, to writer: SegmentWriter) throws(DatabaseError) {
-        let table = try timeBlocks().table
+        let table = try timeBlocks()
         for block in table.blocks(rows: rows) {
             let own = table.rows(ofBlock: block)
             if own.clamped(to: rows) == own {

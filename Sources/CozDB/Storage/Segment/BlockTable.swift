@@ -36,9 +36,18 @@ struct BlockTable: Sendable {
     static let firstStatistic = Column.min
 
     private(set) var integers: IntegerTable
+    /// The number of values before each block.
+    private(set) var ordinals: [Int] = []
 
     init(_ integers: IntegerTable) {
         self.integers = integers
+        ordinals.reserveCapacity(count)
+        var total = 0
+        for block in 0..<count {
+            ordinals.append(total)
+            // Damaged counts may overflow. `check` rejects them.
+            total &+= valueCount(block)
+        }
     }
 
     /// An empty directory of a field.
@@ -111,6 +120,19 @@ struct BlockTable: Sendable {
         integers.columns[Column.lastRow].partitioningIndex { Int($0) >= row }
     }
 
+    /// In a directory of times: the block with a row of the segment, and all rows of the block.
+    /// Each row is in exactly one block: no block has more values than rows, and together they have
+    /// as many as the segment has rows (`check`).
+    func timeBlock(row: Int) -> (block: Int, rows: Range<Int>) {
+        let block = firstBlock(from: row)
+        return (block, rows(ofBlock: block))
+    }
+
+    /// Whether a block can be decoded only with other blocks of the segment.
+    func isReference(_ block: Int) -> Bool {
+        BlockEncoding(rawValue: encoding(block))?.isReference ?? false
+    }
+
     // MARK: Entries
 
     func entry(_ block: Int, type: FieldType) -> BlockEntry {
@@ -120,6 +142,7 @@ struct BlockTable: Sendable {
     }
 
     mutating func append(_ entry: BlockEntry) {
+        ordinals.append(count == 0 ? 0 : ordinals[count - 1] + valueCount(count - 1))
         let summary = entry.summary
         let words = [
             UInt64(entry.rows.lowerBound), UInt64(entry.rows.upperBound), UInt64(summary.count),

@@ -26,9 +26,9 @@ enum DecodedMemory {
 final class SegmentCache: Sendable {
     /// What stays while the segment is open.
     struct Directories {
-        var fields: [Int: FieldDirectory] = [:]
+        var fields: [Int: BlockTable] = [:]
         var small: SmallDirectories?
-        var times: FieldDirectory?
+        var times: BlockTable?
         var series: SeriesDirectory?
         var dictionaries: [Int: StringTable] = [:]
         var presence: [Int: PresenceVector] = [:]
@@ -142,7 +142,7 @@ final class SegmentCache: Sendable {
             let directories = contents.directories
             var freed = 0
             contents.data.times = contents.data.times.filter { block, times in
-                guard let table = directories.times?.table, table.lastRow(block) < row else {
+                guard let table = directories.times, table.lastRow(block) < row else {
                     return true
                 }
                 freed += times.count * 8
@@ -156,8 +156,7 @@ final class SegmentCache: Sendable {
                 return false
             }
             contents.data.repeatedWords = contents.data.repeatedWords.filter { name, words in
-                guard let table = directories.fields[name.field]?.table,
-                    table.lastRow(name.block) < row
+                guard let table = directories.fields[name.field], table.lastRow(name.block) < row
                 else { return true }
                 freed += words.count * 8
                 return false

@@ -251,16 +251,16 @@ struct SegmentCheck {
     private mutating func decodeBlocks() {
         let segment = segment
         guard let times = try? segment.timeBlocks() else { return }
-        for block in 0..<times.table.count {
+        for block in 0..<times.count {
             let words = attempt { () throws(DatabaseError) in
-                try segment.words(times.table, block: block, type: .integer)
+                try segment.words(times, block: block, type: .integer)
             }
             if words == nil { damage.rows.append(times.rows(ofBlock: block)) }
         }
         checkOrder(times)
         for field in segment.footer.fields.indices where !damage.fields.contains(field) {
             guard var reader = try? SegmentColumnReader(segment, field: field) else { continue }
-            for block in 0..<reader.directory.table.count {
+            for block in 0..<reader.directory.count {
                 do throws(DatabaseError) {
                     try reader.check(block: block)
                     // The damage is in the block referred to, not in this one.
@@ -269,7 +269,7 @@ struct SegmentCheck {
                     if error.isRefusal { refusal = error }
                     add(error)
                     // If a reference block fails, the damage may be in the block referred to.
-                    let isOwn = error.offset == reader.directory.table.offset(block)
+                    let isOwn = error.offset == reader.directory.offset(block)
                     guard isOwn || !reader.directory.isReference(block) else { continue }
                     damage.blocks.insert(SegmentDamage.Block(field: field, block: block))
                 }
@@ -279,7 +279,7 @@ struct SegmentCheck {
 
     /// Reports blocks in which the times of a series do not ascend within the bounds in the series
     /// directory. A merge could not place such rows.
-    private mutating func checkOrder(_ times: FieldDirectory) {
+    private mutating func checkOrder(_ times: BlockTable) {
         let segment = segment
         guard let directory = try? segment.seriesDirectory() else { return }
         for block in 0..<directory.count {
@@ -302,7 +302,7 @@ struct SegmentCheck {
                     }
                     damage.rows.append(blockRows)
                     var error = segment.timesOutOfOrder
-                    error.offset = times.table.offset(block)
+                    error.offset = times.offset(block)
                     add(error.losing(quiet.lost(.times(block: block))))
                 }
             }

@@ -6,9 +6,9 @@ extension SegmentColumnReader {
         block: Int, rows: Range<Int>, _ buckets: FixedBuckets, withValues: Bool
     ) throws(DatabaseError) -> BucketedSlice {
         let runs = try self.runs(block: block, rows: rows, buckets)
-        let count = directory.table.valueCount(block)
-        let begins = directory.table.firstRow(block) >= rows.lowerBound
-        let ends = directory.table.lastRow(block) < rows.upperBound
+        let count = directory.valueCount(block)
+        let begins = directory.firstRow(block) >= rows.lowerBound
+        let ends = directory.lastRow(block) < rows.upperBound
         var slice = BucketedSlice(type: storedType, places: 0..<count, runs: runs)
         let isShared = !begins || !ends
         if withValues {

@@ -40,8 +40,7 @@ extension SegmentColumnReader {
             try select(block, type, chosen.range, false, &test, &passing)
         case .text(let test):
             // Strings of a dictionary are tested once. Few blocks store their own strings.
-            let hasStrings = SegmentFormat.holdsStrings(
-                directory.table.encoding(block))
+            let hasStrings = SegmentFormat.holdsStrings(directory.encoding(block))
             if hasStrings { try load(block, rows: chosen.range, isShared: !isOwn) }
             let table = hasStrings ? loadedStrings : try loadDictionary()
             if verdicts?.table !== table || verdicts?.test !== test {
@@ -66,8 +65,7 @@ extension SegmentColumnReader {
         _ block: Int, _ type: FieldType, _ rows: Range<Int>, _ isOwn: Bool,
         _ test: inout Test, _ passing: inout BitVector
     ) throws(DatabaseError) {
-        let table = directory.table
-        let code = table.encoding(block)
+        let code = directory.encoding(block)
         let isReference = BlockEncoding(rawValue: code)?.isReference ?? true
         guard isOwn, !isReference, !isLoaded(block) else {
             try load(block, rows: rows, isShared: !isOwn)
@@ -77,8 +75,7 @@ extension SegmentColumnReader {
         try loadRows(ofBlock: block)
         let count = loadedRange.count
         var own = test
-        passing = try segment.read(table.place(block)) {
-            bytes throws(FormatError) in
+        passing = try segment.read(directory.place(block)) { bytes throws(FormatError) in
             var filter = BlockFilter()
             var found = BitVector()
             try filter.select(

@@ -7,7 +7,7 @@ extension SegmentColumnReader {
         _ block: Int, _ type: FieldType
     ) throws(DatabaseError) -> [UInt64] {
         let rows = loadedRows[loadedRange]
-        let same = try segment.read(directory.table.place(block)) {
+        let same = try segment.read(directory.place(block)) {
             bytes throws(FormatError) in
             var decoder = BlockDecoder()
             return try decoder.decodeSame(bytes, count: rows.count, type: type)
@@ -73,7 +73,7 @@ extension SegmentColumnReader {
         var failure: DatabaseError?
         var index = rows.startIndex
         for block in directory.blocks(rows: Int(first)..<(Int(last) + 1)) {
-            let end = directory.table.lastRow(block)
+            let end = directory.lastRow(block)
             while index < rows.endIndex, isKnown[index - rows.startIndex], Int(rows[index]) <= end {
                 index += 1
             }

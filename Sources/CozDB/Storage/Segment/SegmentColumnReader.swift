@@ -60,7 +60,7 @@ struct MissingValues {
 
 /// Reads the blocks of one field. Keeps the last decoded block.
 struct SegmentColumnReader {
-    let directory: FieldDirectory
+    let directory: BlockTable
     /// The type the values have in this segment; the schema's may have been widened since.
     let storedType: FieldType
 
@@ -133,9 +133,9 @@ struct SegmentColumnReader {
                 target.wholeBlocks.append(
                     WholeBlock(
                         values: start..<(start + taken.count),
-                        bytes: try segment.read(directory.table.place(block)) {
+                        bytes: try segment.read(directory.place(block)) {
                             [UInt8](copying: $0)
-                        }, entry: directory.table.entry(block, type: storedType)))
+                        }, entry: directory.entry(block, type: storedType)))
             }
             let offset = target.adopt(loadedStrings)
             for index in taken {
@@ -154,7 +154,7 @@ struct SegmentColumnReader {
     /// Whether the last decoded block is worth copying, and needs neither other blocks nor a
     /// dictionary.
     private func canBeCopied(_ block: Int) -> Bool {
-        let encoding = directory.table.encoding(block)
+        let encoding = directory.encoding(block)
         guard loadedRange.count >= WholeBlock.countMin,
             let known = BlockEncoding(rawValue: encoding), !known.isReference
         else { return false }
@@ -204,19 +204,18 @@ struct SegmentColumnReader {
     mutating func loadRows(ofBlock block: Int) throws(DatabaseError) {
         if block == loadedBlock { return }
         loadedBlock = -1
-        let table = directory.table
         let ordinal = directory.ordinals[block]
-        try findRows(ordinal..<(ordinal + table.valueCount(block)), block: block)
+        try findRows(ordinal..<(ordinal + directory.valueCount(block)), block: block)
         guard let first = loadedRows[loadedRange].first, let last = loadedRows[loadedRange].last
         else { return }
-        guard Int(first) == table.firstRow(block), Int(last) == table.lastRow(block)
+        guard Int(first) == directory.firstRow(block), Int(last) == directory.lastRow(block)
         else { throw damaged(block, "a block whose rows differ from its directory entry") }
     }
 
     /// An upper bound for the number of values in these rows, from the directory alone.
     func valueCountMax(rows: Range<Int>) -> Int {
         directory.blocks(rows: rows).reduce(0) {
-            $0 + min(rows.count, directory.table.valueCount($1))
+            $0 + min(rows.count, directory.valueCount($1))
         }
     }
 
@@ -241,8 +240,8 @@ struct SegmentColumnReader {
 
     /// Whether a block also has values of other rows.
     private func isShared(_ block: Int, _ rows: Range<Int>) -> Bool {
-        directory.table.firstRow(block) < rows.lowerBound
-            || directory.table.lastRow(block) >= rows.upperBound
+        directory.firstRow(block) < rows.lowerBound
+            || directory.lastRow(block) >= rows.upperBound
     }
 
     /// The places in `loadedRows` of those rows of the loaded block that are in `rows`.
@@ -279,13 +278,12 @@ struct SegmentColumnReader {
         try CancellationCheck.check()
         missing = nil
         try loadRows(ofBlock: block)
-        let table = directory.table
-        let encoding = table.encoding(block)
+        let encoding = directory.encoding(block)
         if storedType == .string, encoding == SegmentFormat.plainStrings {
-            loadedStrings = try segment.plainStrings(table, block: block)
-            loadedBits = (0..<table.valueCount(block)).map { UInt64($0) }
+            loadedStrings = try segment.plainStrings(directory, block: block)
+            loadedBits = (0..<directory.valueCount(block)).map { UInt64($0) }
         } else if storedType == .string, encoding == SegmentFormat.mixedStrings {
-            (loadedBits, loadedStrings) = try segment.mixedStrings(table, block: block)
+            (loadedBits, loadedStrings) = try segment.mixedStrings(directory, block: block)
             try check(loadedBits, below: loadedStrings.count, block: block)
         } else {
             try loadWords(block, encoding, isShared: isShared)
@@ -318,12 +316,11 @@ struct SegmentColumnReader {
             let readable = try readableTimes(loadedRange)
             let rowTimes = readable.times
             missing = readable.missing
-            loadedBits = try segment.read(directory.table.place(block)) {
-                bytes throws(FormatError) in
+            loadedBits = try segment.read(directory.place(block)) { bytes throws(FormatError) in
                 var decoder = BlockDecoder()
                 return try decoder.decodeRowTimes(bytes, rowTimes: rowTimes.span)
             }
-        default: loadedBits = try segment.words(directory.table, block: block, type: type)
+        default: loadedBits = try segment.words(directory, block: block, type: type)
         }
         if missing != nil { return }
         if isReferenced {
@@ -432,9 +429,7 @@ struct SegmentColumnReader {
     }
 
     func damaged(_ block: Int, _ found: String) -> DatabaseError {
-        DatabaseError(
-            .damaged, found, file: segment.path,
-            offset: directory.table.offset(block))
+        DatabaseError(.damaged, found, file: segment.path, offset: directory.offset(block))
     }
 
     private mutating func loadPresence() throws(DatabaseError) -> PresenceVector {

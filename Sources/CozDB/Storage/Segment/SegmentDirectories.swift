@@ -1,4 +1,4 @@
-// The decoded index of a segment: directories of blocks and of series.
+// The decoded index of a segment: the directory of its series, and its presence vectors.
 
 /// One series of a segment.
 struct SeriesEntry: Sendable {
@@ -41,43 +41,6 @@ final class SeriesDirectory: Sendable {
                 .invalid, "\(total) series in blocks, expected \(seriesCount)", at: reader.offset)
         }
         self.table = table
-    }
-}
-
-/// The block entries of one field.
-final class FieldDirectory: Sendable {
-    let table: BlockTable
-    /// The number of values before each block.
-    let ordinals: [Int]
-
-    init(_ table: BlockTable) {
-        self.table = table
-        var ordinals: [Int] = []
-        var total = 0
-        for block in 0..<table.count {
-            ordinals.append(total)
-            total += table.valueCount(block)
-        }
-        self.ordinals = ordinals
-    }
-
-    /// The blocks that may have values in these rows.
-    func blocks(rows: Range<Int>) -> Range<Int> { table.blocks(rows: rows) }
-
-    /// From the first to the last row with a value in a block.
-    func rows(ofBlock block: Int) -> Range<Int> { table.rows(ofBlock: block) }
-
-    /// The block of times with a row of the segment, and all rows of the block. Each row is in
-    /// exactly one block: no block has more values than rows, and together they have as many as the
-    /// segment has rows (`BlockTable.check`).
-    func timeBlock(row: Int) -> (block: Int, rows: Range<Int>) {
-        let block = table.firstBlock(from: row)
-        return (block, rows(ofBlock: block))
-    }
-
-    /// Whether a block can be decoded only with other blocks of the segment.
-    func isReference(_ block: Int) -> Bool {
-        BlockEncoding(rawValue: table.encoding(block))?.isReference ?? false
     }
 }
 

@@ -93,8 +93,8 @@ struct SegmentLoss: Sendable {
             guard segment.footer.fields[field].column.type == .string,
                 let directory = try? segment.directory(field)
             else { continue }
-            for block in 0..<directory.table.count {
-                let encoding = directory.table.encoding(block)
+            for block in 0..<directory.count {
+                let encoding = directory.encoding(block)
                 if SegmentFormat.holdsStrings(encoding) { continue }
                 damaged[field, default: Field()].add(block, directory)
             }
@@ -119,7 +119,7 @@ struct SegmentLoss: Sendable {
             for block in max(next, blocks.lowerBound)..<max(next, blocks.upperBound) {
                 next = block + 1
                 if isLost(block, of: field) { continue }
-                if !searchesAll, try !refersToLost(directory.table, block) { continue }
+                if !searchesAll, try !refersToLost(directory, block) { continue }
                 try addUnreadable(block, of: field, &reader)
             }
         }
@@ -228,9 +228,9 @@ struct SegmentLoss: Sendable {
 }
 
 extension SegmentLoss.Field {
-    fileprivate mutating func add(_ block: Int, _ directory: FieldDirectory) {
+    fileprivate mutating func add(_ block: Int, _ directory: BlockTable) {
         guard blocks.insert(block).inserted else { return }
-        valueCount += directory.table.valueCount(block)
+        valueCount += directory.valueCount(block)
         ranges.append(directory.rows(ofBlock: block))
     }
 

@@ -42,20 +42,16 @@ extension SegmentReader {
 
     /// The blocks of times.
     func timeParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
-        let directory = try timeBlocks().table
-        return (0..<directory.count).map {
-            (directory.place($0), .times(block: $0))
-        }
+        let table = try timeBlocks()
+        return (0..<table.count).map { (table.place($0), .times(block: $0)) }
     }
 
     /// The blocks of values of a field.
     func valueParts(
         ofField field: Int
     ) throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
-        let table = try directory(field).table
-        return (0..<table.count).map {
-            (table.place($0), .values(field: field, block: $0))
-        }
+        let table = try directory(field)
+        return (0..<table.count).map { (table.place($0), .values(field: field, block: $0)) }
     }
 
     /// The role of the block at a place, if the readable directories name it.

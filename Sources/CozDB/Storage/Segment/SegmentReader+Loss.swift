@@ -130,8 +130,8 @@ extension SegmentReader {
         let count = rows.reduce(0) { $0 + $1.count }
         if count < footer.rowCount, let directory = try? timeBlocks() {
             let blocks = rows.flatMap { directory.blocks(rows: $0) }
-            first = blocks.map(directory.table.firstTime).min() ?? first
-            last = blocks.map(directory.table.lastTime).max() ?? last
+            first = blocks.map(directory.firstTime).min() ?? first
+            last = blocks.map(directory.lastTime).max() ?? last
         }
         return LossText.span(first, last)
     }

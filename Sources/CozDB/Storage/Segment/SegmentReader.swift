@@ -87,7 +87,7 @@ final class SegmentReader: Sendable {
 
     // MARK: Directories
 
-    func directory(_ field: Int) throws(DatabaseError) -> FieldDirectory {
+    func directory(_ field: Int) throws(DatabaseError) -> BlockTable {
         if let known = cache.withDirectories({ $0.fields[field] }) { return known }
         let description = footer.fields[field]
         let isSmall = description.smallBlockCount > 0
@@ -107,9 +107,8 @@ final class SegmentReader: Sendable {
                 rowCount: rowCount, valueCount: description.valueCount,
                 fileSizeBytes: info.sizeBytes)
         }
-        let directory = FieldDirectory(table)
-        cache.withDirectories { $0.fields[field] = directory }
-        return directory
+        cache.withDirectories { $0.fields[field] = table }
+        return table
     }
 
     /// The most blocks that so many values, rows or series can have. Constant pages of a directory
@@ -250,7 +249,7 @@ final class SegmentReader: Sendable {
     private static let seriesCountMax = 16_384
 
     /// The directory of the blocks of times.
-    func timeBlocks() throws(DatabaseError) -> FieldDirectory {
+    func timeBlocks() throws(DatabaseError) -> BlockTable {
         if let known = cache.withDirectories({ $0.times }) { return known }
         let rowCount = footer.rowCount
         let table = try read(footer.timeDirectory) { bytes throws(FormatError) in
@@ -262,15 +261,14 @@ final class SegmentReader: Sendable {
                 rowCount: rowCount, valueCount: rowCount, fileSizeBytes: info.sizeBytes)
             return table
         }
-        let directory = FieldDirectory(table)
-        cache.withDirectories { $0.times = directory }
-        return directory
+        cache.withDirectories { $0.times = table }
+        return table
     }
 
     /// The times of one block of rows.
     func times(block: Int) throws(DatabaseError) -> [Int64] {
         if let known = cache.decoded({ $0.times[block] }) { return known }
-        let words = try words(timeBlocks().table, block: block, type: .integer)
+        let words = try words(timeBlocks(), block: block, type: .integer)
         var times: [Int64] = []
         let source = words.span
         times.append(addingCapacity: source.count) { output in
@@ -378,18 +376,17 @@ extension SegmentReader {
         from time: Int64, in rows: Range<Int>
     ) throws(DatabaseError) -> Int {
         let directory = try timeBlocks()
-        let table = directory.table
         var (low, high) = (rows.lowerBound, rows.upperBound)
         while low < high {
             let (block, blockRows) = directory.timeBlock(row: (low + high) / 2)
             let (start, end) = (max(low, blockRows.lowerBound), min(high, blockRows.upperBound))
             // The bounds of a block that is shared with other series may be their times.
             if rows.lowerBound <= blockRows.lowerBound, blockRows.upperBound <= rows.upperBound {
-                if table.firstTime(block) >= time {
+                if directory.firstTime(block) >= time {
                     high = start
                     continue
                 }
-                if table.lastTime(block) < time {
+                if directory.lastTime(block) < time {
                     low = end
                     continue
                 }

@@ -113,8 +113,8 @@ struct SegmentLossTests {
         var shared: Set<BlockEncoding> = []
         for field in reader.footer.fields.indices {
             let directory = try reader.directory(field)
-            for block in 0..<directory.table.count {
-                let code = directory.table.encoding(block)
+            for block in 0..<directory.count {
+                let code = directory.encoding(block)
                 guard let encoding = BlockEncoding(rawValue: code) else { continue }
                 encodings[encoding, default: 0] += 1
                 let rows = directory.rows(ofBlock: block)
@@ -182,7 +182,7 @@ struct SegmentLossTests {
             let rows = Set(lost.map { "\($0.series) \($0.time)" })
             #expect(rows.count == (try whole.timeBlocks().rows(ofBlock: block).count), "\(part)")
         case .values(let field, let block):
-            let count = try whole.directory(field).table.valueCount(block)
+            let count = try whole.directory(field).valueCount(block)
             let own = whole.footer.fields[field].column.name
             #expect(byColumn[own] == count, "\(part)")
             #expect(byColumn.allSatisfy { $0.value <= count }, "\(part): \(byColumn)")

@@ -35,7 +35,7 @@ struct ErasureTests {
                 for field in segment.footer.fields.indices
                 where segment.footer.fields[field].column.type == .string {
                     var tables = [try segment.dictionary(field)]
-                    let blocks = try segment.directory(field).table
+                    let blocks = try segment.directory(field)
                     for block in 0..<blocks.count
                     where blocks.encoding(block) == SegmentFormat.plainStrings {
                         tables.append(try segment.plainStrings(blocks, block: block))

@@ -81,7 +81,7 @@ struct SegmentMergeTests {
 
     /// How many values each block of a column has.
     func counts(_ segment: SegmentReader, _ column: ColumnID) throws -> [Int] {
-        let table = try segment.directory(try #require(segment.field(column))).table
+        let table = try segment.directory(try #require(segment.field(column)))
         return (0..<table.count).map { table.valueCount($0) }
     }
 

@@ -105,7 +105,7 @@ struct ReferenceCandidatesTests {
             let column = try #require(Self.columns.firstIndex { $0.0 == name })
             let field = try #require(reader.field(column))
             return Set(
-                try reader.directory(field).table.integers.columns[BlockTable.Column.encoding].map(
+                try reader.directory(field).integers.columns[BlockTable.Column.encoding].map(
                     Int.init))
         }
         #expect(try encodings("heart_stamp").contains(Int(BlockEncoding.same.rawValue)))
@@ -127,7 +127,7 @@ struct ReferenceCandidatesTests {
         let read = try #require(try files.everything(view)[0].values["text"])
         #expect(read.map(\.value) == strings.map { .string($0) })
         guard case .segment(let reader) = view.sources[0] else { return }
-        let codes = try reader.directory(0).table.integers.columns[BlockTable.Column.encoding]
+        let codes = try reader.directory(0).integers.columns[BlockTable.Column.encoding]
         #expect(codes.contains(UInt64(SegmentFormat.mixedStrings)))
     }
 

@@ -179,8 +179,8 @@ struct SegmentTests {
         }
         let view = try view(info, schema)
         guard case .segment(let reader) = view.sources[0] else { return }
-        #expect(try reader.directory(0).table.count == 9, "9000 values in blocks of 1023 and less")
-        #expect(try reader.timeBlocks().table.count == 9)
+        #expect(try reader.directory(0).count == 9, "9000 values in blocks of 1023 and less")
+        #expect(try reader.timeBlocks().count == 9)
         let all = try everything(view)
         #expect(all.count == 3000)
         for (number, series) in all.enumerated() {
@@ -244,7 +244,7 @@ struct SegmentTests {
         ) { _, row, _ in UInt64(row) }
         let view = try view(info, schema)
         guard case .segment(let reader) = view.sources[0] else { return }
-        let table = try reader.directory(0).table
+        let table = try reader.directory(0)
         #expect(table.count > 3)
         #expect(try reader.dictionary(0).count < 300)
         let read = try #require(try everything(view)[0].values["text"])
@@ -346,9 +346,9 @@ struct SegmentTests {
             if (try? BlockTable(changed).check(rowCount: 30, valueCount: 30, fileSizeBytes: 1000))
                 != nil
             {
-                let directory = FieldDirectory(BlockTable(changed))
+                let directory = BlockTable(changed)
                 _ = directory.blocks(rows: 0..<30)
-                #expect((0..<3).reduce(0) { $0 + directory.table.sizeBytes($1) } <= 3000)
+                #expect((0..<3).reduce(0) { $0 + directory.sizeBytes($1) } <= 3000)
             }
         }
     }

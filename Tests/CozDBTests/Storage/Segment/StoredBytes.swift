@@ -101,8 +101,8 @@ struct StoredBytes {
             var reader = try SegmentColumnReader(segment, field: field)
             let directory = reader.directory
             if entry.column.type == .string { add(name, table: try segment.dictionary(field)) }
-            for block in 0..<directory.table.count {
-                let summary = directory.table.summary(block, type: entry.column.type)
+            for block in 0..<directory.count {
+                let summary = directory.summary(block, type: entry.column.type)
                 for word in [summary.min, summary.max, summary.sum, summary.first, summary.last] {
                     add(name, word: word)
                 }
