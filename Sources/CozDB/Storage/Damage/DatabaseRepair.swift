@@ -259,7 +259,11 @@ struct DatabaseRepair {
                 continue
             }
             for problem in examination.problems { add(name.text, problem.offset, problem.text) }
-            if kept.contains(where: { $0.mayShareCells(with: info) }) {
+            let mayShareCells = kept.contains {
+                $0.experiment == info.experiment && $0.firstTime <= info.lastTime
+                    && info.firstTime <= $0.lastTime
+            }
+            if mayShareCells {
                 report.notes.append(
                     "\(name.text): older segments overlap it in time; values that lost values had "
                         + "replaced may have returned")
@@ -537,13 +541,5 @@ struct DatabaseRepair {
     private static func path(_ name: FileName) -> String {
         if case .rejects = name { return FileName.rejectsDirectory + "/" + name.text }
         return name.text
-    }
-}
-
-extension Manifest.Segment {
-    /// Whether both segments may have values for the same cells, judged by their times.
-    fileprivate func mayShareCells(with other: Manifest.Segment) -> Bool {
-        experiment == other.experiment && firstTime <= other.lastTime
-            && other.firstTime <= lastTime
     }
 }

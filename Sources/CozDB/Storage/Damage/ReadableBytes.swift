@@ -1,50 +1,35 @@
 // Reads files from failing devices: unreadable sectors become zeros.
 
-extension File {
-    private static var pieceSizeBytes: Int { 1 << 20 }
-    /// The unit in which unreadable bytes are skipped.
-    private static var sectorSizeBytes: Int { 4096 }
+/// The unit in which unreadable bytes are skipped.
+private let sectorSizeBytes = 4096
 
+extension File {
     /// Reads up to `count` bytes, fewer only at the end of the file. Unreadable bytes are zeros.
     ///
+    /// - Parameter unit: the bytes of a read. After a failure it reads by sectors, as devices fail.
     /// - Returns: the bytes, and how many of them could not be read.
     func readReadable(
-        count: Int, at offset: Int
+        count: Int, at offset: Int, by unit: Int = 1 << 20
     ) throws(FileError) -> (bytes: [UInt8], unreadable: Int) {
         var bytes: [UInt8] = []
         var unreadable = 0
         while bytes.count < count {
-            let size = min(Self.pieceSizeBytes, count - bytes.count)
-            let piece = try readPiece(size, at: offset + bytes.count, &unreadable)
-            bytes += piece
-            if piece.count < size { break }
-        }
-        return (bytes, unreadable)
-    }
-
-    private func readPiece(
-        _ count: Int, at start: Int, _ unreadable: inout Int
-    ) throws(FileError) -> [UInt8] {
-        do throws(FileError) {
-            return try readAll(count: count, at: start)
-        } catch {
-            guard error.isReadFailure else { throw error }
-        }
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            // Reads up to the next sector boundary, because devices fail by sectors.
-            let place = start + bytes.count
-            let size = min(Self.sectorSizeBytes - place % Self.sectorSizeBytes, count - bytes.count)
+            let place = offset + bytes.count
+            let size = min(unit - place % sectorSizeBytes, count - bytes.count)
+            var part = (bytes: [UInt8](), unreadable: 0)
             do throws(FileError) {
-                let sector = try readAll(count: size, at: place)
-                bytes += sector
-                if sector.count < size { break }
+                part.bytes = try readAll(count: size, at: place)
             } catch {
                 guard error.isReadFailure else { throw error }
-                unreadable += size
-                bytes += [UInt8](repeating: 0, count: size)
+                part =
+                    unit > sectorSizeBytes
+                    ? try readReadable(count: size, at: place, by: sectorSizeBytes)
+                    : ([UInt8](repeating: 0, count: size), size)
             }
+            bytes += part.bytes
+            unreadable += part.unreadable
+            if part.bytes.count < size { break }
         }
-        return bytes
+        return (bytes, unreadable)
     }
 }

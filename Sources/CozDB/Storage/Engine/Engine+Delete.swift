@@ -226,7 +226,7 @@ extension RowSelection {
 extension ExperimentDeletion {
     /// Whether all rows of a segment are deleted, according to its footer.
     fileprivate func coversAll(of segment: SegmentReader) -> Bool {
-        isUnconditional
+        accepts == nil && select == nil && columns.isEmpty
             && range.covers(first: segment.footer.firstTime, last: segment.footer.lastTime)
     }
 

@@ -151,7 +151,7 @@ extension Engine {
             return state.withLock(when: { $0.phase == .released }) { _ in }
         }
         // Waits for running deletions, schema changes and the like.
-        waitForChanges()
+        changeMutex.withLock { _ in }
         beginExclusive()
         let isSound = state.withLock { $0.failure == nil }
         if isSound {

@@ -26,7 +26,7 @@ final class Engine: Sendable {
     /// Holds the lock and the last acknowledged state until the database is closed.
     let lockFile: LockFile
     /// Held by the one thread that deletes, alters, forgets or replays refusals.
-    private let changeMutex = Monitor(())
+    let changeMutex = Monitor(())
     /// Held by the thread that replaces the manifest.
     private let manifestMutex = Monitor(())
     /// Held by the thread that removes obsolete files.
@@ -173,9 +173,6 @@ final class Engine: Sendable {
             return try body()
         }
     }
-
-    /// Waits until calls of `changing` have ended.
-    func waitForChanges() { changeMutex.withLock { _ in } }
 
     /// Blocks commits and schema changes until `endExclusive`.
     func beginExclusive() {

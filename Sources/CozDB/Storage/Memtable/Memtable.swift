@@ -41,7 +41,7 @@ final class Memtable {
     /// String values and attribute values of all tables.
     let strings = ByteArena()
     /// Entries of the rejects journal that are not in a file yet.
-    private(set) var journal = RejectsJournal()
+    fileprivate(set) var journal = RejectsJournal()
     /// Sequence of the last applied commit; 0 if there is none.
     private(set) var lastSequence: UInt64 = 0
 
@@ -88,8 +88,6 @@ final class Memtable {
     fileprivate func word(of text: Span<UInt8>) -> UInt64 {
         ISOTime.word(of: text) ?? UInt64(truncatingIfNeeded: strings.intern(text))
     }
-
-    fileprivate func append(_ entry: JournalEntry) { journal.append(entry) }
 }
 
 /// Checks that a commit record agrees with the schemas it is applied to, and translates its numbers
@@ -127,7 +125,7 @@ private struct MemtableReceiver: CommitReceiver {
     }
 
     mutating func receive(_ entry: JournalEntry) {
-        memtable?.append(entry)
+        memtable?.journal.append(entry)
     }
 
     mutating func receiveString(_ bytes: Span<UInt8>) -> UInt64 {

@@ -177,7 +177,12 @@ struct ColumnCursor {
     private mutating func addExtents(_ index: Int) throws(DatabaseError) {
         let part = series.parts[index]
         guard range.overlaps(first: part.firstTime, last: part.lastTime) else {
-            try countOutOfRange(part)
+            if let counts, case .segment(let segment) = view.sources[part.source],
+                let field = segment.field(column.id)
+            {
+                counts.blocksOutOfRange +=
+                    try segment.directory(field).blocks(rows: part.rows).count
+            }
             return
         }
         guard case .segment = view.sources[part.source] else {
@@ -205,13 +210,6 @@ struct ColumnCursor {
                 part: index, block: block, first: first, last: last, isOwn: isOwn)
             if range.overlaps(first: extent.first, last: extent.last) { extents.append(extent) }
         }
-    }
-
-    private func countOutOfRange(_ part: Series.Part) throws(DatabaseError) {
-        guard let counts, case .segment(let segment) = view.sources[part.source],
-            let field = segment.field(column.id)
-        else { return }
-        counts.blocksOutOfRange += try segment.directory(field).blocks(rows: part.rows).count
     }
 
     private mutating func sortExtents() {

@@ -16,7 +16,8 @@ final class ColumnPool {
 
     /// The view that the columns belong to; one at a time.
     private var view: ExperimentView?
-    private var sources: [OpenColumns] = []
+    /// By source, and by field index in its segment.
+    private var sources: [[Int: OpenColumn]] = []
 
     init() {}
 
@@ -28,40 +29,12 @@ final class ColumnPool {
         else { return nil }
         if self.view !== view {
             self.view = view
-            sources = Array(repeating: OpenColumns(), count: view.sources.count)
+            sources = Array(repeating: [:], count: view.sources.count)
         }
-        if let known = sources[source].column(field) { return known }
+        if let known = sources[source][field] { return known }
         try CancellationCheck.check()
         let opened = OpenColumn(try SegmentColumnReader(segment, field: field))
-        sources[source].add(opened, field, of: segment.footer.fields.count)
+        sources[source][field] = opened
         return opened
-    }
-}
-
-/// The open columns of one segment.
-private struct OpenColumns {
-    /// The most columns for a linear search. A statement may read one of very many columns.
-    private static let searchedCountMax = 16
-
-    private var few: [(field: Int, column: ColumnPool.OpenColumn)] = []
-    /// Used for more columns: by field index in the segment.
-    private var all: [ColumnPool.OpenColumn?] = []
-
-    func column(_ field: Int) -> ColumnPool.OpenColumn? {
-        if !all.isEmpty { return all[field] }
-        for entry in few where entry.field == field { return entry.column }
-        return nil
-    }
-
-    mutating func add(_ column: ColumnPool.OpenColumn, _ field: Int, of fieldCount: Int) {
-        if all.isEmpty {
-            few.append((field, column))
-            guard few.count > OpenColumns.searchedCountMax else { return }
-            all = Array(repeating: nil, count: fieldCount)
-            for entry in few { all[entry.field] = entry.column }
-            few = []
-        } else {
-            all[field] = column
-        }
     }
 }

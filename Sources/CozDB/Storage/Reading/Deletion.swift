@@ -81,9 +81,6 @@ struct ExperimentDeletion {
     var accepts: ((SeriesKey) -> Bool)?
     /// Selects the rows of a series that match the statement; nil selects all in the range.
     var select: ((Series) throws(DatabaseError) -> RowSelection)?
-
-    /// Whether everything in the range is deleted, for all series.
-    var isUnconditional: Bool { accepts == nil && select == nil && columns.isEmpty }
 }
 
 /// Everything that one statement deletes.

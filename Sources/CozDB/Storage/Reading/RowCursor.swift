@@ -172,7 +172,7 @@ struct RowCursor {
         var last: Int64?
         while let first = heads.first {
             let head = descending ? ~first.key : first.key
-            if isBehind(head, limit) { break }
+            if descending ? head < limit : head > limit { break }
             if head != last {
                 let cellCount = (rowCount + 1) * taken.count
                 if rowCount == batchRows || rowCount > 0 && cellCount > cellCountMax {
@@ -199,10 +199,6 @@ struct RowCursor {
             }
         }
         return (taken, limit)
-    }
-
-    private func isBehind(_ time: Int64, _ limit: Int64) -> Bool {
-        descending ? time < limit : time > limit
     }
 
     private func nearer(_ a: Int64, _ b: Int64) -> Int64 { descending ? max(a, b) : min(a, b) }

@@ -69,13 +69,11 @@ struct SegmentFilter {
         while let series = try cursor.next() {
             guard let part = series.parts.first(where: { $0.source == source }) else { continue }
             try checkCancelled()
-            var gone = SeriesDeletion(rows: .none)
-            if deletion.accepts?(series.key) ?? true {
-                if let known = known(series.key) {
-                    gone = known
-                } else {
-                    gone = try deletion.deletion(of: series)
-                }
+            let gone: SeriesDeletion
+            if let known = known(series.key) {
+                gone = known
+            } else {
+                gone = try deletion.deletion(of: series)
             }
             if gone.isEmpty {
                 try begin(series.key, part.rows, to: writer)

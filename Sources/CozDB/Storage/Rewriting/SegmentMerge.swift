@@ -25,11 +25,6 @@ struct SegmentMerge {
     /// The approximate number of cells of a chunk of very wide rows.
     private static let chunkCellCountMax = 2 * SegmentFormat.chunkCellCountMax
 
-    /// The number of rows that one input contributes to a chunk.
-    private var inputRowCount: Int {
-        max(SegmentMerge.chunkRowCountMin, SegmentMerge.chunkRowCount / max(1, segments.count))
-    }
-
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
@@ -67,7 +62,7 @@ struct SegmentMerge {
             let done = row - forgottenRows[input.source]
             guard done >= SegmentMerge.chunkRowCountMin else { continue }
             forgottenRows[input.source] = row
-            segments[input.source].cache.forget(rowsBefore: row)
+            segments[input.source].cache.forget()
         }
     }
 
@@ -102,7 +97,8 @@ struct SegmentMerge {
     ///
     /// - Returns: the mergers that may have values in these rows.
     private mutating func chooseRows(_ inputs: inout [MergeInput]) -> [ColumnMerger] {
-        var countMax = inputRowCount
+        var countMax = max(
+            SegmentMerge.chunkRowCountMin, SegmentMerge.chunkRowCount / max(1, segments.count))
         SegmentMerge.choose(countMax, of: &inputs)
         let mergers = pending.take(inputs)
         while true {

@@ -345,8 +345,7 @@ struct FieldWriter {
 /// of a field come again soon, and hashing them would take most of the time of a flush.
 private struct CodeTranslation {
     /// Allocated with the first string: most fields are numbers.
-    private var sources: [UInt64] = []
-    private var targets: [UInt32] = []
+    private var slots: [(source: UInt64, target: UInt64)] = []
     private var table: ObjectIdentifier?
 
     private static let size = 256
@@ -360,20 +359,17 @@ private struct CodeTranslation {
             }
         // A freed table may give its address to another one, so entries of tables last for one
         // call.
-        if next == table, case .arena = strings, !sources.isEmpty { return }
+        if next == table, case .arena = strings, !slots.isEmpty { return }
         table = next
-        if sources.isEmpty {
-            sources = [UInt64](repeating: .max, count: CodeTranslation.size)
-            targets = [UInt32](repeating: 0, count: CodeTranslation.size)
-        }
-        for index in sources.indices { sources[index] = .max }
+        if slots.isEmpty { slots = Array(repeating: (.max, 0), count: CodeTranslation.size) }
+        for index in slots.indices { slots[index].source = .max }
     }
 
     /// Appends words up to the first one without a cached code. Returns how many.
     ///
     /// - Parameter knowsCodes: false if only times may be appended.
     func appendKnown(_ words: Span<UInt64>, knowsCodes: Bool, to bits: inout [UInt64]) -> Int {
-        let (sources, targets) = (sources.span, targets.span)
+        let slots = slots.span
         var count = 0
         bits.append(addingCapacity: words.count) { output in
             while count < words.count {
@@ -382,8 +378,8 @@ private struct CodeTranslation {
                     output.append(word)
                 } else {
                     let slot = Int(truncatingIfNeeded: word) & (CodeTranslation.size - 1)
-                    guard knowsCodes, sources[slot] == word else { return }
-                    output.append(UInt64(targets[slot]))
+                    guard knowsCodes, slots[slot].source == word else { return }
+                    output.append(slots[slot].target)
                 }
                 count &+= 1
             }
@@ -394,12 +390,11 @@ private struct CodeTranslation {
     subscript(code: UInt64) -> UInt64? {
         get {
             let slot = Int(truncatingIfNeeded: code) & (CodeTranslation.size - 1)
-            return sources[slot] == code ? UInt64(targets[slot]) : nil
+            return slots[slot].source == code ? slots[slot].target : nil
         }
         set {
             let slot = Int(truncatingIfNeeded: code) & (CodeTranslation.size - 1)
-            sources[slot] = code
-            targets[slot] = UInt32(truncatingIfNeeded: newValue ?? 0)
+            slots[slot] = (code, newValue ?? 0)
         }
     }
 }

@@ -52,6 +52,11 @@ final class SegmentCache: Sendable {
         var data = DecodedData()
         /// For each field, the last decoded block among those with values of several series.
         var sharedBlocks: [Int: (block: Int, words: [UInt64])] = [:]
+
+        mutating func evict() {
+            DecodedMemory.give(data.sizeBytes)
+            data = DecodedData()
+        }
     }
 
     /// Key of the cached words of a block.
@@ -124,8 +129,7 @@ final class SegmentCache: Sendable {
     func keep(sizeBytes: Int, _ change: (inout DecodedData) -> Bool) {
         contents.withLock { contents in
             if !DecodedMemory.take(sizeBytes) {
-                DecodedMemory.give(contents.data.sizeBytes)
-                contents.data = DecodedData()
+                contents.evict()
                 guard DecodedMemory.take(sizeBytes) else { return }
             }
             if change(&contents.data) {
@@ -136,33 +140,6 @@ final class SegmentCache: Sendable {
         }
     }
 
-    /// Evicts what was decoded of the rows before `row`, for a single pass by ascending row.
-    func forget(rowsBefore row: Int) {
-        contents.withLock { contents in
-            let directories = contents.directories
-            var freed = 0
-            contents.data.times = contents.data.times.filter { block, times in
-                guard let table = directories.times, table.lastRow(block) < row else {
-                    return true
-                }
-                freed += times.count * 8
-                return false
-            }
-            contents.data.presenceRows = contents.data.presenceRows.filter { name, rows in
-                guard let chunk = directories.presence[name.group]?.chunks[name.chunk],
-                    (chunk.number + 1) * presenceRowCountMax <= row
-                else { return true }
-                freed += rows.count * 4
-                return false
-            }
-            contents.data.repeatedWords = contents.data.repeatedWords.filter { name, words in
-                guard let table = directories.fields[name.field], table.lastRow(name.block) < row
-                else { return true }
-                freed += words.count * 8
-                return false
-            }
-            contents.data.sizeBytes -= freed
-            DecodedMemory.give(freed)
-        }
-    }
+    /// Evicts all decoded data, for a single pass by ascending row.
+    func forget() { contents.withLock { $0.evict() } }
 }

@@ -95,7 +95,8 @@ struct SegmentCheck {
     private mutating func add(_ error: DatabaseError) {
         guard knownOffsets.insert(error.offset ?? -1).inserted else { return }
         var text = LossText(message: error.message)
-        if text.lost.isEmpty { text.lost = segment.lostOfAll }
+        // Without the times, the whole segment is lost.
+        if text.lost.isEmpty { text.lost = segment.lost(.timeDirectory) }
         problems.append(Problem(offset: error.offset, text: text))
     }
 
@@ -336,7 +337,4 @@ extension SegmentReader {
         let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
         return (end - footerSizeBytes)..<end
     }
-
-    /// Describes the loss of the whole segment.
-    var lostOfAll: String { lost(.timeDirectory) }
 }
