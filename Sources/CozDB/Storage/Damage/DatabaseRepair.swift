@@ -21,6 +21,8 @@ struct DatabaseRepair {
     private var continuesAdoption = false
     /// Whether a newer manifest than the one that was read has existed.
     private var isSuperseded = false
+    /// The experiments of adopted segments, which the manifest does not name.
+    private var newerExperiments: Set<Int> = []
     /// Whether rejects files that the manifest does not name were adopted.
     private var hasNewerRejects = false
     /// Files that go to the damaged folder.
@@ -199,7 +201,8 @@ struct DatabaseRepair {
         manifest.generation = max(manifest.generation, acknowledged?.generation ?? 0)
         guard isSuperseded else { return }
         let first = manifest.nextFileNumber
-        let newer = files.segments.filter { $0.info.number >= first }
+        let named = manifest.fileNames
+        let newer = files.segments.filter { !named.contains(.segment($0.info.number)) }
             .sorted { $0.info.number < $1.info.number }
         let newerLogs = files.logs.filter { $0.number >= first }
             .sorted { $0.number < $1.number }
@@ -210,8 +213,13 @@ struct DatabaseRepair {
         var schemas = RebuiltSchemas(manifest.schemas)
         schemas.add(newer, in: directory, databaseID: files.databaseID)
         manifest.schemas = schemas.schemas
-        manifest.segments += newer.map(\.info)
-        addCounts(of: manifest.segments.suffix(newer.count))
+        for info in newer.map(\.info) {
+            // A merge may have reserved its number before the manifest was written.
+            let next = manifest.segments.firstIndex { $0.number > info.number }
+            manifest.segments.insert(info, at: next ?? manifest.segments.endIndex)
+        }
+        newerExperiments = Set(newer.map(\.info.experiment))
+        addCounts(of: newer.map(\.info))
         // A flushed log and its newer segment have the same commits. Applied twice, they change
         // nothing.
         manifest.logs += newerLogs
@@ -248,11 +256,7 @@ struct DatabaseRepair {
                 continue
             }
             let name = FileName.segment(info.number)
-            if !examination.isThere, isSuperseded,
-                manifest.segments.contains(where: {
-                    isNewer($0.number) && $0.experiment == info.experiment
-                })
-            {
+            if !examination.isThere, newerExperiments.contains(info.experiment) {
                 report.notes.append(
                     "\(name.text) is missing, as after a merge or a deletion; newer segments hold "
                         + "its remaining rows")
@@ -290,7 +294,7 @@ struct DatabaseRepair {
         manifest.segments = kept
     }
 
-    /// Whether a file is newer than the manifest that was read.
+    /// Whether a log is newer than the manifest that was read.
     private func isNewer(_ number: UInt64) -> Bool { number >= original?.nextFileNumber ?? .max }
 
     private mutating func writeSegment(
@@ -317,9 +321,7 @@ struct DatabaseRepair {
             let problem = try problem(of: log)
             guard let problem else { continue }
             isNeeded = true
-            if !isThere, isSuperseded, !isNewer(log.number),
-                manifest.segments.contains(where: { isNewer($0.number) })
-            {
+            if !isThere, !isNewer(log.number), !newerExperiments.isEmpty {
                 report.notes.append(
                     "\(name.text) is missing, as after a flush; newer segments hold its commits")
                 continue

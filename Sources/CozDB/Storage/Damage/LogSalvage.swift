@@ -209,18 +209,6 @@ struct LogSalvage {
     }
 }
 
-extension ExperimentSchema {
-    /// Widens fields to the types of their values.
-    fileprivate mutating func widen(_ types: [ColumnID: FieldType]) {
-        for (id, type) in types where id < columnCount {
-            let column = column(id)
-            guard column.kind == .field, RebuiltSchemas.isWider(type, than: column.type)
-            else { continue }
-            retype(id, to: type)
-        }
-    }
-}
-
 /// Collects what commits have values of.
 private struct CommitColumns: CommitReceiver {
     /// The types of fields.

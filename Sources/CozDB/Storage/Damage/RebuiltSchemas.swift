@@ -89,13 +89,19 @@ struct RebuiltSchemas {
                 + "lossless, no preset, no field declarations")
     }
 
-    /// Adds the columns that an experiment does not have yet, up to the largest number.
+    /// Adds the columns that an experiment does not have yet, up to the largest number, and widens
+    /// its fields to the types that were found.
     mutating func add(_ found: [ColumnID: Column], to id: Int) {
         guard let last = found.keys.max(), let schema = schemas[id] else { return }
+        schemas.update(id) { $0.widen(found.mapValues(\.type)) }
         var (unknown, unnamed) = (0, 0)
         for next in schema.columnCount..<max(schema.columnCount, last + 1) {
             // A number that is not found exists, since columns are numbered without gaps.
-            let column = found[next] ?? RebuiltSchemas.unknown(next, .field, .float)
+            var column = found[next] ?? RebuiltSchemas.unknown(next, .field, .float)
+            // Without series, the identity may be assumed to be what was an attribute.
+            if column.kind == .attribute, schema.identity.tagNames.contains(column.name) {
+                column = RebuiltSchemas.unknown(next, .attribute, .string)
+            }
             if found[next] == nil {
                 unknown += 1
             } else if column.name == RebuiltSchemas.unknownName(next) {
@@ -117,4 +123,16 @@ struct RebuiltSchemas {
     }
 
     private static func unknownName(_ id: ColumnID) -> String { "unknown column \(id)" }
+}
+
+extension ExperimentSchema {
+    /// Widens fields to the types of their values.
+    mutating func widen(_ types: [ColumnID: FieldType]) {
+        for (id, type) in types where id < columnCount {
+            let column = column(id)
+            guard column.kind == .field, RebuiltSchemas.isWider(type, than: column.type)
+            else { continue }
+            retype(id, to: type)
+        }
+    }
 }

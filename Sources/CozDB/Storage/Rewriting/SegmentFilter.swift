@@ -176,7 +176,9 @@ struct SegmentFilter {
                 let rows = readers[field].directory.rows(ofBlock: block)
                 var isCopied = !isChanged && rows.clamped(to: run.rows) == rows
                 if isCopied, !run.cells.isEmpty {
-                    isCopied = try !repeatsDeleted(block, of: field)
+                    // Not if the block refers to a field that loses values.
+                    let column = try segment.repeatedColumn(readers[field].directory, block: block)
+                    isCopied = column.flatMap(segment.field).map { !isDeleted[$0] } ?? true
                 }
                 if isCopied {
                     try readers[field].copy(
@@ -187,12 +189,6 @@ struct SegmentFilter {
             }
             wait(field, from: run.rows.upperBound)
         }
-    }
-
-    /// Whether a block refers to a field that loses values.
-    private func repeatsDeleted(_ block: Int, of field: Int) throws(DatabaseError) -> Bool {
-        let column = try segment.repeatedColumn(readers[field].directory, block: block)
-        return column.flatMap(segment.field).map { isDeleted[$0] } ?? false
     }
 
     /// Adds the kept values of a block that lie in the run.

@@ -45,6 +45,71 @@ struct RebuiltManifestTests {
         #expect(try Examination.check(system).isEmpty)
     }
 
+    @Test func `an older manifest and a merge whose number is not newer`() throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open(
+            "db", access: .readWrite, options: SoundDatabase.options, on: system)
+        func write(_ value: Int64, at times: Range<Int64>) throws {
+            var batch = WriteBatch()
+            for time in times {
+                try batch.add(
+                    experiment: "demo", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: time), fields: ["a": .integer(value)])
+            }
+            _ = try database.write(batch)
+            try database.flush()
+        }
+        try write(1, at: 0..<5)
+        try write(2, at: 3..<8)
+        var older = try Manifest(decoding: system["db/MANIFEST"])
+        try database.compact()
+        try write(3, at: 7..<9)
+        try database.close()
+        let before = try Contents(SoundDatabase.open(system, .readOnly))
+        // As if a merge had reserved its number, and then a flush the next one.
+        let merged = older.nextFileNumber
+        older.nextFileNumber = merged + 1
+        let names = system.files.filter { $0.hasSuffix(".seg") }
+        #expect(names.contains("db/" + FileName.segment(merged).text), "\(names)")
+        system["db/MANIFEST"] = older.encoded()
+        let report = try Examination.repair(system)
+        #expect(
+            try Contents(SoundDatabase.open(system, .readOnly)) == before, "\(report.lines)")
+        #expect(try Examination.check(system).isEmpty)
+    }
+
+    @Test(arguments: [FieldType.float, .string], [false, true])
+    func `an older manifest from before a change of type`(
+        type: FieldType, isMerged: Bool
+    ) throws {
+        let system = FaultyFileSystem()
+        let database = try Database.open(
+            "db", access: .readWrite, options: SoundDatabase.options, on: system)
+        func write(_ value: FieldValue, at times: Range<Int64>) throws {
+            var batch = WriteBatch()
+            for time in times {
+                try batch.add(
+                    experiment: "demo", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: time), fields: ["a": value, "b": .integer(time)])
+            }
+            _ = try database.write(batch)
+            try database.flush()
+        }
+        try write(.integer(1), at: 0..<5)
+        let older = system["db/MANIFEST"]
+        let name = type == .float ? "float" : "string"
+        _ = try database.query("ALTER EXPERIMENT demo FIELD a TYPE \(name)")
+        if isMerged { try database.compact() }
+        try write(type == .float ? .float(1.5) : .string("x"), at: 5..<10)
+        if isMerged { try database.compact() }
+        try database.close()
+        let before = try Contents(SoundDatabase.open(system, .readOnly))
+        system["db/MANIFEST"] = older
+        _ = try Examination.repair(system)
+        #expect(try Contents(SoundDatabase.open(system, .readOnly)) == before)
+        #expect(try Examination.check(system).isEmpty)
+    }
+
     @Test func `an older manifest whose schemas take too much space with the newer ones`() throws {
         let system = FaultyFileSystem()
         let database = try Database.open(
