@@ -45,6 +45,40 @@ struct RebuiltManifestTests {
         #expect(try Examination.check(system).isEmpty)
     }
 
+    @Test func `an assumed identity hides no tag of later points`() throws {
+        let sound = FaultyFileSystem()
+        let first = try SoundDatabase.open(sound)
+        var batch = WriteBatch()
+        batch.settings = ExperimentSettings(identity: .participant(tag: "user"))
+        for row in 0..<40 {
+            try batch.add(
+                experiment: "demo", tags: ["user": "u\(row)", "id_participant": "p\(row)"],
+                time: Timestamp(nanoseconds: Int64(row)), fields: ["a": .integer(1)])
+        }
+        _ = try first.write(batch)
+        try first.close()
+        sound.erase("db/MANIFEST")
+        let path = try #require(sound.files.first { $0.hasSuffix(".seg") })
+        var assumed = 0
+        for offset in stride(from: 40, to: sound[path].count, by: 11) {
+            let system = sound.survivor(.everything)
+            system[path][offset] ^= 1
+            _ = try Examination.repair(system)
+            let database = try SoundDatabase.open(system)
+            guard try database.schemas().first?.identity == .standard else { continue }
+            assumed += 1
+            var later = WriteBatch()
+            try later.add(
+                experiment: "demo", tags: ["user": "u1", "id_participant": "p1"],
+                time: Timestamp(nanoseconds: 99), fields: ["a": .integer(2)])
+            _ = try database.write(later)
+            let found = try database.query("SELECT a, id_participant FROM demo").series
+            #expect(found.first?.columns[2].texts.last == "p1", "byte \(offset)")
+            try database.close()
+        }
+        #expect(assumed > 0)
+    }
+
     @Test func `an older manifest and a merge whose number is not newer`() throws {
         let system = FaultyFileSystem()
         let database = try Database.open(
