@@ -16,10 +16,8 @@ final class ColumnPool {
 
     /// The view that the columns belong to; one at a time.
     private var view: ExperimentView?
-    /// By source, and by field index in its segment.
-    private var sources: [[Int: OpenColumn]] = []
-
-    init() {}
+    /// By source, and by field index in its segment; empty until a column of it is open.
+    private var sources: [[OpenColumn?]] = []
 
     /// The reader of a column in one source; nil if it is no segment or has no value of the column.
     func column(
@@ -29,7 +27,10 @@ final class ColumnPool {
         else { return nil }
         if self.view !== view {
             self.view = view
-            sources = Array(repeating: [:], count: view.sources.count)
+            sources = Array(repeating: [], count: view.sources.count)
+        }
+        if sources[source].isEmpty {
+            sources[source] = Array(repeating: nil, count: segment.footer.fields.count)
         }
         if let known = sources[source][field] { return known }
         try CancellationCheck.check()
