@@ -100,13 +100,13 @@ struct SingleSegmentRowCursor {
             active.removeAll(keepingCapacity: true)
             guard !found.isEmpty else { continue }
             let times = try segment.times(rows: window)
-            var count = 0
-            let places = isThere.map { isThere in
-                defer { count += isThere ? 1 : 0 }
-                return UInt32(truncatingIfNeeded: count)
+            var places: [UInt32] = []
+            places.reserveCapacity(window.count)
+            for (index, isThere) in isThere.enumerated() {
+                places.append(UInt32(truncatingIfNeeded: batch.times.count))
+                if isThere { batch.times.append(times[index]) }
             }
-            batch.times =
-                count == window.count ? times : zip(times, isThere).compactMap { $1 ? $0 : nil }
+            let count = batch.times.count
             for index in found.indices {
                 if found[index].values.rows.count < count {
                     found[index].values.move(to: places.span)

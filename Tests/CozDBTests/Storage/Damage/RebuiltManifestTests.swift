@@ -6,6 +6,20 @@ import Testing
 @testable import CozDB
 
 struct RebuiltManifestTests {
+    /// Writes a row of `demo` at each time, and flushes.
+    private func write(
+        _ value: FieldValue, at times: Range<Int64>, to database: Database
+    ) throws {
+        var batch = WriteBatch()
+        for time in times {
+            try batch.add(
+                experiment: "demo", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: time), fields: ["a": value, "b": .integer(time)])
+        }
+        _ = try database.write(batch)
+        try database.flush()
+    }
+
     @Test(arguments: [false, true])
     func `an older manifest and a newer experiment of a name that was free`(
         keepsSegment: Bool
@@ -83,21 +97,11 @@ struct RebuiltManifestTests {
         let system = FaultyFileSystem()
         let database = try Database.open(
             "db", access: .readWrite, options: SoundDatabase.options, on: system)
-        func write(_ value: Int64, at times: Range<Int64>) throws {
-            var batch = WriteBatch()
-            for time in times {
-                try batch.add(
-                    experiment: "demo", tags: ["id_participant": "p"],
-                    time: Timestamp(nanoseconds: time), fields: ["a": .integer(value)])
-            }
-            _ = try database.write(batch)
-            try database.flush()
-        }
-        try write(1, at: 0..<5)
-        try write(2, at: 3..<8)
+        try write(.integer(1), at: 0..<5, to: database)
+        try write(.integer(2), at: 3..<8, to: database)
         var older = try Manifest(decoding: system["db/MANIFEST"])
         try database.compact()
-        try write(3, at: 7..<9)
+        try write(.integer(3), at: 7..<9, to: database)
         try database.close()
         let before = try Contents(SoundDatabase.open(system, .readOnly))
         // As if a merge had reserved its number, and then a flush the next one.
@@ -119,22 +123,12 @@ struct RebuiltManifestTests {
         let system = FaultyFileSystem()
         let database = try Database.open(
             "db", access: .readWrite, options: SoundDatabase.options, on: system)
-        func write(_ value: FieldValue, at times: Range<Int64>) throws {
-            var batch = WriteBatch()
-            for time in times {
-                try batch.add(
-                    experiment: "demo", tags: ["id_participant": "p"],
-                    time: Timestamp(nanoseconds: time), fields: ["a": value, "b": .integer(time)])
-            }
-            _ = try database.write(batch)
-            try database.flush()
-        }
-        try write(.integer(1), at: 0..<5)
+        try write(.integer(1), at: 0..<5, to: database)
         let older = system["db/MANIFEST"]
         let name = type == .float ? "float" : "string"
         _ = try database.query("ALTER EXPERIMENT demo FIELD a TYPE \(name)")
         if isMerged { try database.compact() }
-        try write(type == .float ? .float(1.5) : .string("x"), at: 5..<10)
+        try write(type == .float ? .float(1.5) : .string("x"), at: 5..<10, to: database)
         if isMerged { try database.compact() }
         try database.close()
         let before = try Contents(SoundDatabase.open(system, .readOnly))
