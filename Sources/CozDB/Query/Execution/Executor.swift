@@ -458,8 +458,12 @@ extension SelectPlan {
         }
         if inputs.references.count < columns.count {
             // Most columns of a wide series are empty.
-            let own = inputs.references.flatMap { columnsByReference[$0] ?? [] }
-            for (place, number) in (own + computedColumns).sorted().enumerated() {
+            var numbers = computedColumns
+            for reference in inputs.references {
+                numbers.append(contentsOf: columnsByReference[reference] ?? [])
+            }
+            numbers.sort()
+            for (place, number) in numbers.enumerated() {
                 if !add(number, at: place) { break }
             }
         } else {

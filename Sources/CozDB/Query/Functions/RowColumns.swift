@@ -65,10 +65,13 @@ struct RowColumns {
     subscript(reference: Int) -> ResultVector {
         get { column(reference) ?? .constant(nil, count: count) }
         set {
-            let place =
-                references.last.map { $0 < reference } ?? true
-                ? references.count : references.partitioningIndex { $0 >= reference }
-            if place < references.count, references[place] == reference {
+            guard let last = references.last, reference <= last else {
+                references.append(reference)
+                vectors.append(newValue)
+                return
+            }
+            let place = references.partitioningIndex { $0 >= reference }
+            if references[place] == reference {
                 vectors[place] = newValue
             } else {
                 references.insert(reference, at: place)

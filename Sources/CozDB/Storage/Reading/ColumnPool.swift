@@ -16,8 +16,10 @@ final class ColumnPool {
 
     /// The view that the columns belong to; one at a time.
     private var view: ExperimentView?
-    /// By source, and by field index in its segment; empty until a column of it is open.
-    private var sources: [[OpenColumn?]] = []
+    private var columns: [OpenColumn] = []
+    /// The places of columns, -1 for none, by source, and by field index in its segment; empty
+    /// until a column of it is open.
+    private var places: [[Int32]] = []
 
     /// The reader of a column in one source; nil if it is no segment or has no value of the column.
     func column(
@@ -27,15 +29,22 @@ final class ColumnPool {
         else { return nil }
         if self.view !== view {
             self.view = view
-            sources = Array(repeating: [], count: view.sources.count)
+            columns = []
+            places = Array(repeating: [], count: view.sources.count)
         }
-        if sources[source].isEmpty {
-            sources[source] = Array(repeating: nil, count: segment.footer.fields.count)
+        if places[source].isEmpty {
+            places[source] = Array(repeating: -1, count: segment.footer.fields.count)
         }
-        if let known = sources[source][field] { return known }
+        let place = Int(places[source][field])
+        if place >= 0 { return columns[place] }
         try CancellationCheck.check()
-        let opened = OpenColumn(try SegmentColumnReader(segment, field: field))
-        sources[source][field] = opened
+        let directory = try segment.directory(field)
+        let opened = OpenColumn(
+            SegmentColumnReader(
+                segment, field: field, directory: directory,
+                depth: SegmentFormat.referenceDepthMax))
+        places[source][field] = Int32(columns.count)
+        columns.append(opened)
         return opened
     }
 }

@@ -300,9 +300,10 @@ struct RowCursor {
 
 extension ColumnBatch.Column {
     /// - Parameters:
-    ///   - found: the values by row of the batch.
+    ///   - found: the values by row of the batch, or by index in `places`.
     ///   - count: the number of rows of the batch.
-    init(_ found: RowValues, type: FieldType, count: Int) {
+    ///   - places: rows of the batch; empty if the values have them.
+    init(_ found: RowValues, type: FieldType, count: Int, places: [UInt32] = []) {
         self.init(type: type, strings: found.strings, isEmpty: false)
         if found.rows.count == count {
             bits = found.bits
@@ -312,8 +313,9 @@ extension ColumnBatch.Column {
         bits = [UInt64](repeating: 0, count: count)
         isPresent = [Bool](repeating: false, count: count)
         for (index, row) in found.rows.enumerated() {
-            bits[Int(row)] = found.bits[index]
-            isPresent[Int(row)] = true
+            let place = Int(places.isEmpty ? row : places[Int(row)])
+            bits[place] = found.bits[index]
+            isPresent[place] = true
         }
     }
 }

@@ -99,22 +99,20 @@ struct SingleSegmentRowCursor {
             for index in active { wait(index, from: window.upperBound) }
             active.removeAll(keepingCapacity: true)
             guard !found.isEmpty else { continue }
-            let times = try segment.times(rows: window)
+            let windowTimes = try segment.times(rows: window)
+            var times: [Int64] = []
+            times.reserveCapacity(window.count)
             var places: [UInt32] = []
             places.reserveCapacity(window.count)
             for (index, isThere) in isThere.enumerated() {
-                places.append(UInt32(truncatingIfNeeded: batch.times.count))
-                if isThere { batch.times.append(times[index]) }
+                places.append(UInt32(truncatingIfNeeded: times.count))
+                if isThere { times.append(windowTimes[index]) }
             }
-            let count = batch.times.count
-            for index in found.indices {
-                if found[index].values.rows.count < count {
-                    found[index].values.move(to: places.span)
-                }
+            batch.times = times
+            for (place, type, values) in found {
                 batch.fill(
-                    found[index].place,
-                    ColumnBatch.Column(
-                        found[index].values, type: found[index].type, count: count))
+                    place,
+                    ColumnBatch.Column(values, type: type, count: times.count, places: places))
             }
             return true
         }

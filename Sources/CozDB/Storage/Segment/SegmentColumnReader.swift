@@ -87,15 +87,23 @@ struct SegmentColumnReader {
     let depth: Int
     private var rowTimes: RowTimes
 
+    /// - Parameter directory: that of the field. An initializer that throws would copy the reader.
     init(
-        _ segment: SegmentReader, field: Int, depth: Int = SegmentFormat.referenceDepthMax
-    ) throws(DatabaseError) {
-        directory = try segment.directory(field)
+        _ segment: SegmentReader, field: Int, directory: BlockTable,
+        depth: Int
+    ) {
+        self.directory = directory
         self.depth = depth
         self.segment = segment
         self.field = field
         rowTimes = RowTimes(segment)
         storedType = segment.footer.fields[field].column.type
+    }
+
+    init(
+        _ segment: SegmentReader, field: Int, depth: Int = SegmentFormat.referenceDepthMax
+    ) throws(DatabaseError) {
+        self.init(segment, field: field, directory: try segment.directory(field), depth: depth)
     }
 
     /// Returns the values of a block in a range of rows.
