@@ -25,6 +25,8 @@ struct DatabaseRepair {
     private var newerExperiments: Set<Int> = []
     /// Whether rejects files that the manifest does not name were adopted.
     private var hasNewerRejects = false
+    /// Whether the commits of all logs go to segments, because the manifest did not name the logs.
+    private var rewritesLogs = false
     /// Files that go to the damaged folder.
     private var damagedFiles: [FileName] = []
     private var nextNumber: UInt64
@@ -50,7 +52,8 @@ struct DatabaseRepair {
             firstLeftover = nil
         }
         let files = try FoundFiles(
-            in: directory, databaseID: original?.databaseID, numberLimit: firstLeftover ?? .max)
+            in: directory, databaseID: original?.databaseID, lockID: acknowledged?.databaseID,
+            numberLimit: firstLeftover ?? .max)
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
         manifest = original ?? Manifest(databaseID: files.databaseID)
         report.isDryRun = isDryRun
@@ -70,9 +73,9 @@ struct DatabaseRepair {
             }
         }
         if original == nil {
-            rebuild(from: files)
+            try rebuild(from: files)
         } else {
-            adoptNewer(files)
+            try adoptNewer(files)
         }
     }
 
@@ -151,14 +154,12 @@ struct DatabaseRepair {
         + "experiments, and which backups are of this database"
 
     /// Rebuilds a manifest from what the files say about themselves.
-    private mutating func rebuild(from files: FoundFiles) {
-        var schemas = RebuiltSchemas(SchemaSet())
-        schemas.add(files.segments, in: directory, databaseID: files.databaseID)
-        manifest.schemas = schemas.schemas
-        report.notes += schemas.assumptions
+    private mutating func rebuild(from files: FoundFiles) throws(DatabaseError) {
+        manifest.logs = files.logs.sorted { $0.number < $1.number }
+        rewritesLogs = !manifest.logs.isEmpty
+        try rebuildSchemas(from: files.segments)
         manifest.segments = files.segments.map(\.info).sorted { $0.number < $1.number }
         addCounts(of: manifest.segments)
-        manifest.logs = files.logs.sorted { $0.number < $1.number }
         manifest.rejects = files.rejects.sorted { $0.number < $1.number }
         let firsts = files.logs.map(\.firstSequence).filter { $0 > 0 }
         manifest.lastSequence = (firsts.min() ?? 1) - 1
@@ -169,14 +170,7 @@ struct DatabaseRepair {
         manifest.branches = [
             Manifest.Branch(id: .random(in: .min ... .max), generation: 0, sequence: 0)
         ]
-        for entry in files.unreadable {
-            add(
-                DatabaseRepair.path(entry.name), nil,
-                LossText(
-                    found: entry.found,
-                    lost: "the whole file: only the manifest could identify it"))
-            damagedFiles.append(entry.name)
-        }
+        for (name, found) in files.unreadable { setAside(name, found) }
         if manifest.segments.count > 1 { report.notes.append(DatabaseRepair.orderNote) }
         if !manifest.logs.isEmpty || !manifest.segments.isEmpty {
             report.notes.append(
@@ -187,10 +181,17 @@ struct DatabaseRepair {
         }
     }
 
+    /// Takes a file out that only another manifest could identify.
+    private mutating func setAside(_ name: FileName, _ found: String) {
+        let lost = "the whole file: only the lost manifest could identify it"
+        add(DatabaseRepair.path(name), nil, LossText(found: found, lost: lost))
+        damagedFiles.append(name)
+    }
+
     /// Adopts files newer than the manifest if a newer manifest has existed. That is so if the lock
     /// file names one. Missing files show it too, since only a newer manifest lets files go, unless
     /// the lock file proves that this manifest is the newest.
-    private mutating func adoptNewer(_ files: FoundFiles) {
+    private mutating func adoptNewer(_ files: FoundFiles) throws(DatabaseError) {
         let there = Set(
             files.segments.map { .segment($0.info.number) } + files.logs.map { .log($0.number) }
                 + files.rejects.map { .rejects($0.number) } + files.unreadable.map(\.name))
@@ -200,19 +201,25 @@ struct DatabaseRepair {
             isOlder || isGone && acknowledged?.isOf(manifest) != true || continuesAdoption
         manifest.generation = max(manifest.generation, acknowledged?.generation ?? 0)
         guard isSuperseded else { return }
-        let first = manifest.nextFileNumber
         let named = manifest.fileNames
-        let newer = files.segments.filter { !named.contains(.segment($0.info.number)) }
+        for (name, found) in files.unreadable where !named.contains(name) { setAside(name, found) }
+        var newer = files.segments.filter { !named.contains(.segment($0.info.number)) }
             .sorted { $0.info.number < $1.info.number }
-        let newerLogs = files.logs.filter { $0.number >= first }
-            .sorted { $0.number < $1.number }
-        let newerRejects = files.rejects.filter { $0.number >= first }
+        for segment in newer where isOfOther(segment.footer) {
+            setAside(
+                .segment(segment.info.number),
+                "the segment is of the experiment \"\(segment.footer.experimentName)\", but the "
+                    + "manifest has another experiment with its number")
+        }
+        newer.removeAll { isOfOther($0.footer) }
+        let newerLogs = files.logs.filter { isNewer($0) && !named.contains(.log($0.number)) }
+        let newerRejects = files.rejects.filter { !named.contains(.rejects($0.number)) }
             .sorted { $0.number < $1.number }
         let count = newer.count + newerLogs.count + newerRejects.count
         guard count > 0 else { return }
-        var schemas = RebuiltSchemas(manifest.schemas)
-        schemas.add(newer, in: directory, databaseID: files.databaseID)
-        manifest.schemas = schemas.schemas
+        manifest.logs = (manifest.logs + newerLogs).sorted { $0.number < $1.number }
+        rewritesLogs = !newerLogs.isEmpty
+        try rebuildSchemas(from: newer)
         for info in newer.map(\.info) {
             // A merge may have reserved its number before the manifest was written.
             let next = manifest.segments.firstIndex { $0.number > info.number }
@@ -220,9 +227,6 @@ struct DatabaseRepair {
         }
         newerExperiments = Set(newer.map(\.info.experiment))
         addCounts(of: newer.map(\.info))
-        // A flushed log and its newer segment have the same commits. Applied twice, they change
-        // nothing.
-        manifest.logs += newerLogs
         manifest.rejects += newerRejects
         hasNewerRejects = !newerRejects.isEmpty
         add(
@@ -231,8 +235,33 @@ struct DatabaseRepair {
                 found: "the manifest is older than the files: \(newer.count) segments, "
                     + "\(newerLogs.count) logs and \(newerRejects.count) rejects files are newer",
                 lost: "what only the newest manifest stored; the newer files were adopted"))
-        report.notes += schemas.assumptions
         if !newer.isEmpty { report.notes.append(DatabaseRepair.orderNote) }
+    }
+
+    /// Adds what only these segments and the logs know to the schemas.
+    private mutating func rebuildSchemas(
+        from segments: [FoundFiles.Segment]
+    ) throws(DatabaseError) {
+        let databaseID = manifest.databaseID
+        let logs = try LogSalvage.columns(
+            of: manifest.logs, databaseID: databaseID, in: directory)
+        var schemas = RebuiltSchemas(manifest.schemas, logs: logs)
+        schemas.add(segments, in: directory, databaseID: databaseID)
+        manifest.schemas = schemas.schemas
+        report.notes += schemas.assumptions
+    }
+
+    /// Whether the manifest has another experiment with the number of a segment's.
+    private func isOfOther(_ footer: SegmentFooter) -> Bool {
+        guard let schema = manifest.schemas[footer.experiment] else { return false }
+        return Name(schema.name) != Name(footer.experimentName)
+    }
+
+    /// Whether a log has commits that the segments of the manifest do not hold. Its number may have
+    /// been reserved before. If a flush stored them since, they change nothing when applied again.
+    private func isNewer(_ log: Manifest.Log) -> Bool {
+        guard log.firstSequence == 0 else { return log.firstSequence > manifest.lastSequence }
+        return log.number >= manifest.nextFileNumber || log.number == acknowledged?.logNumber
     }
 
     /// Counts the values of segments that no manifest has counted as new values.
@@ -294,9 +323,6 @@ struct DatabaseRepair {
         manifest.segments = kept
     }
 
-    /// Whether a log is newer than the manifest that was read.
-    private func isNewer(_ number: UInt64) -> Bool { number >= original?.nextFileNumber ?? .max }
-
     private mutating func writeSegment(
         _ schema: ExperimentSchema, effort: EncodingEffort = .thorough,
         _ fill: (SegmentWriter) throws(DatabaseError) -> Void
@@ -310,18 +336,16 @@ struct DatabaseRepair {
     // MARK: Logs
 
     private mutating func repairLogs() throws(DatabaseError) {
-        let hasAdopted = manifest.logs.contains { isNewer($0.number) }
-        var salvage = LogSalvage(manifest, mayBeIncomplete: original == nil || hasAdopted)
-        var isNeeded = original == nil && !manifest.logs.isEmpty || hasAdopted
+        var salvage = LogSalvage(manifest)
+        var isNeeded = rewritesLogs
         for (index, log) in manifest.logs.enumerated() {
             let name = FileName.log(log.number)
             let before = salvage.losses.count
             let isThere = try salvage.add(log, of: manifest, in: directory)
-            manifest.schemas = salvage.firstSchemas
             let problem = try problem(of: log)
             guard let problem else { continue }
             isNeeded = true
-            if !isThere, !isNewer(log.number), !newerExperiments.isEmpty {
+            if !isThere, !newerExperiments.isEmpty {
                 report.notes.append(
                     "\(name.text) is missing, as after a flush; newer segments hold its commits")
                 continue
@@ -337,7 +361,6 @@ struct DatabaseRepair {
                     lost: lost.isEmpty ? "nothing" : lost))
         }
         guard isNeeded else { return }
-        report.notes += salvage.assumptions
         experimentsInLogs = Set(
             salvage.memtable.tables.filter { $0.value.rows.count > 0 }.map(\.key))
         if salvage.commitsBehind > 0 {

@@ -4,18 +4,11 @@
 struct LogSalvage {
     private(set) var memtable = Memtable()
     private(set) var schemas: SchemaSet
-    /// The schemas before the first commit: those of the manifest, with types widened to the logs'.
-    private(set) var firstSchemas: SchemaSet
     private(set) var lastSequence: UInt64
     /// Text on lost commits.
     private(set) var losses: [String] = []
-    /// Text on what had to be assumed.
-    private(set) var assumptions: [String] = []
     /// The number of commits read after lost ones.
     private(set) var commitsBehind = 0
-    /// Whether the schemas come from segments alone: then fields may have too narrow types, and
-    /// what no segment has values of is missing.
-    private let mayBeIncomplete: Bool
     /// For the last added log: where its last good frame ends, and the next sequence.
     private var endOffset = 0
     private var nextSequence: UInt64 = 0
@@ -23,10 +16,8 @@ struct LogSalvage {
     /// checksum.
     private var frameEnds: [(offset: Int, checksum: UInt32)] = []
 
-    init(_ manifest: Manifest, mayBeIncomplete: Bool) {
-        self.mayBeIncomplete = mayBeIncomplete
+    init(_ manifest: Manifest) {
         schemas = manifest.schemas
-        firstSchemas = manifest.schemas
         lastSequence = manifest.lastSequence
     }
 
@@ -37,16 +28,9 @@ struct LogSalvage {
         _ log: Manifest.Log, of manifest: Manifest, in directory: any Directory
     ) throws(DatabaseError) -> Bool {
         (endOffset, nextSequence, frameEnds) = (0, log.firstSequence, [])
-        let name = FileName.log(log.number).text
-        let bytes = try calling("reading the write-ahead log") { () throws(FileError) -> [UInt8]? in
-            guard let file = try directory.openIfPresent(name) else { return nil }
-            return try file.readReadable(count: file.size(), at: 0).bytes
-        }
-        guard let bytes else { return false }
-        let identity = LogIdentity(
-            databaseID: manifest.databaseID, number: log.number, firstSequence: log.firstSequence)
-        let frames = LogSalvage.frames(in: bytes.span, identity, from: nextSequence)
-        if mayBeIncomplete { complete(for: frames.flatMap(\.commits)) }
+        let databaseID = manifest.databaseID
+        guard let frames = try LogSalvage.frames(of: log, databaseID: databaseID, in: directory)
+        else { return false }
         for frame in frames {
             let first = frame.header.firstSequence
             // If the header is lost too, the first sequence of the log is unknown.
@@ -123,50 +107,41 @@ struct LogSalvage {
         }
     }
 
-    /// Widens fields to the types in the commits of a log, and adds experiments and columns that
-    /// these use and only the manifest knew. A log has values of only one type of a field, because
-    /// a change of type starts a new log.
-    private mutating func complete(for commits: [[UInt8]]) {
-        var found = CommitColumns()
-        // The part of a commit before its damage is valid too.
-        for commit in commits { try? CommitRecord.read(commit, into: &found) }
-        for (experiment, columns) in found.types where memtable.tables[experiment] == nil {
-            schemas.update(experiment) { $0.widen(columns) }
-            firstSchemas.update(experiment) { $0.widen(columns) }
-        }
-        // Beyond, there is no number for the next experiment.
-        let known = found.experiments.filter { $0 < UInt32.max - 1 }
-        var rebuilt = RebuiltSchemas(schemas)
-        var first = RebuiltSchemas(firstSchemas)
-        for experiment in known.sorted() {
-            if schemas[experiment] == nil {
-                let name = "unknown experiment \(experiment)"
-                rebuilt.addExperiment(experiment, name, found.tagNames[experiment] ?? [])
-                first.addExperiment(experiment, name, found.tagNames[experiment] ?? [])
-            }
-            // With the columns of an earlier log, the numbers go on.
-            let count = schemas[experiment]?.columnCount ?? 0
-            guard firstSchemas[experiment]?.columnCount ?? 0 == count else { continue }
-            let columns = found.columns(of: experiment, from: count)
-            // Each takes at most so much in a manifest.
-            let new = max(0, (columns.keys.max() ?? -1) + 1 - count)
-            guard
-                rebuilt.schemas.sizeBytes + new * 48 <= DatabaseOptions.schemasSizeBytesMax
-            else { continue }
-            rebuilt.add(columns, to: experiment)
-            first.add(columns, to: experiment)
-        }
-        (schemas, firstSchemas) = (rebuilt.schemas, first.schemas)
-        assumptions += rebuilt.assumptions
-    }
-
     private struct Frame {
         var header: FrameHeader
         var commits: [[UInt8]]
         var endOffset: Int
     }
 
-    /// All whole frames of a log.
+    /// Collects what the whole frames of logs have, in the order of the logs.
+    static func columns(
+        of logs: [Manifest.Log], databaseID: UInt64, in directory: any Directory
+    ) throws(DatabaseError) -> CommitColumns {
+        var columns = CommitColumns()
+        for log in logs {
+            let frames = try frames(of: log, databaseID: databaseID, in: directory) ?? []
+            // The part of a commit before its damage is valid too.
+            for commit in frames.flatMap(\.commits) {
+                try? CommitRecord.read(commit, into: &columns)
+            }
+        }
+        return columns
+    }
+
+    /// All whole frames of a log; nil if the file is missing.
+    private static func frames(
+        of log: Manifest.Log, databaseID: UInt64, in directory: any Directory
+    ) throws(DatabaseError) -> [Frame]? {
+        let name = FileName.log(log.number).text
+        let bytes = try calling("reading the write-ahead log") { () throws(FileError) -> [UInt8]? in
+            guard let file = try directory.openIfPresent(name) else { return nil }
+            return try file.readReadable(count: file.size(), at: 0).bytes
+        }
+        let identity = LogIdentity(
+            databaseID: databaseID, number: log.number, firstSequence: log.firstSequence)
+        return bytes.map { frames(in: $0.span, identity, from: log.firstSequence) }
+    }
+
     private static func frames(
         in bytes: Span<UInt8>, _ identity: LogIdentity, from sequence: UInt64
     ) -> [Frame] {
@@ -209,41 +184,50 @@ struct LogSalvage {
     }
 }
 
-/// Collects what commits have values of.
-private struct CommitColumns: CommitReceiver {
-    /// The types of fields.
+/// Collects what the commits of logs have.
+struct CommitColumns: CommitReceiver {
+    /// The types of fields. A log has values of only one type of a field, because a change of type
+    /// stores all earlier values in segments.
     private(set) var types: [Int: [ColumnID: FieldType]] = [:]
-    /// The experiments with rows that no commit creates before.
+    /// The experiments that no commit creates before using them.
     private(set) var experiments: Set<Int> = []
     /// The distinct lists of identity tags in an experiment.
     private(set) var tagNames: [Int: Set<[Name]>] = [:]
+    /// The names of columns that commits add to an experiment.
+    private(set) var addedNames: [Int: Set<Name>] = [:]
     private var attributes: [Int: Set<ColumnID>] = [:]
     private var created: Set<Int> = []
     /// The first column that a commit adds to an experiment.
     private var firstAdded: [Int: ColumnID] = [:]
     private var experiment = 0
 
-    /// The columns with this number and larger ones that exist before the first commit.
-    func columns(of experiment: Int, from first: ColumnID) -> [ColumnID: Column] {
+    /// The columns that exist before the first commit. They have no names.
+    func columns(of experiment: Int) -> [ColumnID: Column] {
         var columns: [ColumnID: Column] = [:]
         for (id, type) in types[experiment] ?? [:] {
-            columns[id] = RebuiltSchemas.unknown(id, .field, type)
+            columns[id] = Column(id: id, name: "", kind: .field, type: type)
         }
         for id in attributes[experiment] ?? [] {
-            columns[id] = RebuiltSchemas.unknown(id, .attribute, .string)
+            columns[id] = Column(id: id, name: "", kind: .attribute, type: .string)
         }
-        let end = firstAdded[experiment] ?? .max
-        columns = columns.filter { (first..<max(first, end)).contains($0.key) }
-        if end != .max, end > first, columns[end - 1] == nil {
+        guard let end = firstAdded[experiment] else { return columns }
+        columns = columns.filter { $0.key < end }
+        if end > 0, columns[end - 1] == nil {
             // So that the columns before it are added.
-            columns[end - 1] = RebuiltSchemas.unknown(end - 1, .field, .float)
+            columns[end - 1] = Column(id: end - 1, name: "", kind: .field, type: .float)
         }
         return columns
     }
 
     mutating func beginTable(experiment: Int) {
         self.experiment = experiment
-        if !created.contains(experiment) { experiments.insert(experiment) }
+        note(experiment)
+    }
+
+    private mutating func note(_ experiment: Int) {
+        // Beyond, there is no number for the next experiment.
+        guard !created.contains(experiment), experiment < UInt32.max - 1 else { return }
+        experiments.insert(experiment)
     }
 
     mutating func receiveColumn(_ column: ColumnID, type: FieldType) {
@@ -255,7 +239,8 @@ private struct CommitColumns: CommitReceiver {
         case .experiment(let schema): created.insert(schema.id)
         case .column(let experiment, let column):
             if firstAdded[experiment] == nil { firstAdded[experiment] = column.id }
-            if !created.contains(experiment) { experiments.insert(experiment) }
+            addedNames[experiment, default: []].insert(Name(column.name))
+            note(experiment)
         case .preset, .declaration: break
         }
     }

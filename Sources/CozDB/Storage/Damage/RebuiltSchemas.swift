@@ -5,11 +5,15 @@ struct RebuiltSchemas {
     private(set) var schemas: SchemaSet
     /// Text on what had to be assumed.
     private(set) var assumptions: [String] = []
+    /// What the logs have.
+    private let logs: CommitColumns
 
-    init(_ schemas: SchemaSet) {
+    init(_ schemas: SchemaSet, logs: CommitColumns) {
         self.schemas = schemas
+        self.logs = logs
     }
 
+    /// Adds what segments and the logs have.
     mutating func add(
         _ segments: [FoundFiles.Segment], in directory: any Directory, databaseID: UInt64
     ) {
@@ -29,10 +33,13 @@ struct RebuiltSchemas {
             tagNames[id, default: []].formUnion(
                 RebuiltSchemas.tagNames(segment, in: directory, databaseID: databaseID))
         }
-        for (id, name) in names.sorted(by: { $0.key < $1.key }) {
-            if schemas[id] == nil { addExperiment(id, name, tagNames[id] ?? []) }
-            add(columns[id] ?? [:], to: id)
+        for id in logs.experiments where schemas[id] == nil && names[id] == nil {
+            names[id] = "unknown experiment \(id)"
         }
+        for (id, name) in names.sorted(by: { $0.key < $1.key }) where schemas[id] == nil {
+            addExperiment(id, name, tagNames[id] ?? [])
+        }
+        for id in logs.experiments.union(columns.keys).sorted() { add(columns[id] ?? [:], to: id) }
     }
 
     /// Whether a field of the other type can have been changed to this one. Types are only widened.
@@ -61,10 +68,11 @@ struct RebuiltSchemas {
 
     /// Adds an experiment.
     ///
-    /// - Parameter tagNames: the distinct lists of identity tags of its series.
-    mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[Name]>) {
+    /// - Parameter tagNames: the distinct lists of identity tags of its series in segments.
+    private mutating func addExperiment(_ id: Int, _ name: String, _ tagNames: Set<[Name]>) {
         let nameSizes = 1...DatabaseOptions.nameSizeBytesMax
-        let lists = tagNames.filter { !$0.isEmpty }.map { $0.map(\.text) }
+        let lists = tagNames.union(logs.tagNames[id] ?? []).filter { !$0.isEmpty }
+            .map { $0.map(\.text) }
         let areNames = lists.allSatisfy { list in
             (1...Identity.tagCountMax).contains(list.count)
                 && list.allSatisfy { nameSizes.contains($0.utf8.count) }
@@ -91,23 +99,32 @@ struct RebuiltSchemas {
 
     /// Adds the columns that an experiment does not have yet, up to the largest number, and widens
     /// its fields to the types that were found.
-    mutating func add(_ found: [ColumnID: Column], to id: Int) {
+    private mutating func add(_ inSegments: [ColumnID: Column], to id: Int) {
+        let found = inSegments.merging(logs.columns(of: id)) { column, _ in column }
         guard let last = found.keys.max(), let schema = schemas[id] else { return }
-        schemas.update(id) { $0.widen(found.mapValues(\.type)) }
+        let numbers = schema.columnCount..<max(schema.columnCount, last + 1)
+        // Each takes at most so much in a manifest.
+        guard schemas.sizeBytes + numbers.count * 48 <= DatabaseOptions.schemasSizeBytesMax
+        else { return }
         var (unknown, unnamed) = (0, 0)
-        for next in schema.columnCount..<max(schema.columnCount, last + 1) {
+        let taken = Set((schema.columns + found.values).map { Name($0.name) })
+            .union(logs.addedNames[id] ?? [])
+        for next in numbers {
             // A number that is not found exists, since columns are numbered without gaps.
-            var column = found[next] ?? RebuiltSchemas.unknown(next, .field, .float)
+            var column = found[next] ?? Column(id: next, name: "", kind: .field, type: .float)
             // Without series, the identity may be assumed to be what was an attribute.
             if column.kind == .attribute, schema.identity.tagNames.contains(column.name) {
-                column = RebuiltSchemas.unknown(next, .attribute, .string)
+                column.name = ""
             }
-            if found[next] == nil {
-                unknown += 1
-            } else if column.name == RebuiltSchemas.unknownName(next) {
-                unnamed += 1
+            if column.name.isEmpty {
+                if found[next] == nil { unknown += 1 } else { unnamed += 1 }
+                column.name = RebuiltSchemas.unknownName(next, taken)
             }
             schemas.apply(.column(experiment: id, column))
+        }
+        schemas.update(id) { schema in
+            schema.widen(found.mapValues(\.type))
+            schema.widen(logs.types[id] ?? [:])
         }
         for (count, what) in [(unknown, "without values"), (unnamed, "with values in logs")]
         where count > 0 {
@@ -117,12 +134,11 @@ struct RebuiltSchemas {
         }
     }
 
-    /// A column whose name is lost.
-    static func unknown(_ id: ColumnID, _ kind: Column.Kind, _ type: FieldType) -> Column {
-        Column(id: id, name: unknownName(id), kind: kind, type: type)
+    private static func unknownName(_ id: ColumnID, _ taken: Set<Name>) -> String {
+        var name = "unknown column \(id)"
+        while taken.contains(Name(name)) { name += "'" }
+        return name
     }
-
-    private static func unknownName(_ id: ColumnID) -> String { "unknown column \(id)" }
 }
 
 extension ExperimentSchema {

@@ -62,20 +62,28 @@ final class SegmentReader: Sendable {
         cache = isDirectory ? SegmentCache() : SegmentCache(directoriesOf: other.cache)
     }
 
-    /// Checks that its fields have the types of the manifest, or types that ALTER widened to these.
+    /// Checks that its columns have the names and types of the manifest, or types that ALTER widened
+    /// to these.
     func check(_ manifest: Manifest) throws(DatabaseError) {
         guard let schema = manifest.schemas[info.experiment] else { return }
         for field in footer.fields {
             let column = field.column
             let known = column.id < schema.columnCount ? schema.column(column.id) : nil
-            guard let known, known.kind == column.kind, column.type.canBecome(known.type) else {
+            var problem: String?
+            if known?.kind != column.kind || !column.type.canBecome(known?.type ?? column.type) {
                 let expected = known.map { "expected a \($0.type.name) as in the manifest" }
-                throw DatabaseError(
-                    .damaged,
-                    "column \(column.id) is a \(column.type.name) in this segment, "
-                        + (expected ?? "but the manifest has no such column"), file: path,
-                    offset: info.sizeBytes - SegmentFormat.trailerSizeBytes)
+                problem =
+                    "is a \(column.type.name) in this segment, "
+                    + (expected ?? "but the manifest has no such column")
+            } else if let known, Name(known.name) != Name(column.name) {
+                problem =
+                    "is \"\(column.name)\" in this segment, expected \"\(known.name)\" as in the "
+                    + "manifest"
             }
+            guard let problem else { continue }
+            throw DatabaseError(
+                .damaged, "column \(column.id) \(problem)", file: path,
+                offset: info.sizeBytes - SegmentFormat.trailerSizeBytes)
         }
     }
 

@@ -138,6 +138,155 @@ struct RebuiltManifestTests {
         #expect(try Examination.check(system).isEmpty)
     }
 
+    /// Writes one row, whose fields get numbers in their order.
+    private func write(
+        _ fields: [(name: String, value: FieldValue)], tags: [String: String] = ["a": "1"],
+        identity: Identity? = .allTags, to database: Database, _ experiment: String = "demo",
+        at time: Int64 = 1
+    ) throws {
+        for (name, value) in fields {
+            var batch = WriteBatch()
+            batch.settings = ExperimentSettings(identity: identity)
+            try batch.add(
+                experiment: experiment, tags: tags, time: Timestamp(nanoseconds: time),
+                fields: [name: value])
+            _ = try database.write(batch)
+        }
+    }
+
+    /// Puts a manifest back that has reserved the numbers of all files.
+    private func putBack(_ bytes: [UInt8], in system: FaultyFileSystem) throws {
+        var older = try Manifest(decoding: bytes)
+        older.nextFileNumber = 1000
+        system["db/MANIFEST"] = older.encoded()
+    }
+
+    @Test func `an older manifest, a log and rejects whose numbers are not newer`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("a", .integer(1))], to: database)
+        try database.flush()
+        let older = system["db/MANIFEST"]
+        try write([("a", .string("x")), ("b", .integer(2))], to: database)
+        try database.flush()
+        try write([("a", .string("y")), ("b", .integer(3))], to: database)
+        let killed = system.survivor(.nothing)
+        let before = try Contents(SoundDatabase.open(killed, .readOnly))
+        #expect(before.refusals.count == 2)
+        try putBack(older, in: killed)
+        let report = try Examination.repair(killed)
+        #expect(
+            try Contents(SoundDatabase.open(killed, .readOnly)) == before, "\(report.lines)")
+        #expect(try Examination.check(killed).isEmpty)
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func `an older manifest and a log that was flushed before it`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("a", .integer(1))], to: database)
+        let flushed = system.survivor(.nothing)
+        #expect(flushed.files.contains { $0.hasSuffix(".wal") })
+        try database.flush()
+        let older = system["db/MANIFEST"]
+        try write([("a", .integer(2))], to: database)
+        try database.close()
+        let before = try Contents(SoundDatabase.open(system, .readOnly))
+        for path in flushed.files where path.hasSuffix(".wal") { system.add(path, flushed[path]) }
+        try putBack(older, in: system)
+        _ = try Examination.repair(system)
+        #expect(try Contents(SoundDatabase.open(system, .readOnly)) == before)
+    }
+
+    @Test(arguments: [false, true])
+    func `an assumed identity is that of the logs too`(isOlder: Bool) throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("x", .integer(0))], to: database, "other")
+        try database.flush()
+        let older = system["db/MANIFEST"]
+        try write([("v", .integer(1))], tags: ["a": "1"], to: database)
+        try database.flush()
+        try write([("v", .integer(2))], tags: ["a": "1", "b": "2"], to: database)
+        try write([("v", .integer(3))], tags: ["a": "1", "b": "3"], to: database)
+        let killed = system.survivor(.nothing)
+        let before = try Contents(SoundDatabase.open(killed, .readOnly))
+        if isOlder { killed["db/MANIFEST"] = older } else { killed.erase("db/MANIFEST") }
+        let report = try Examination.repair(killed)
+        #expect(
+            try Contents(SoundDatabase.open(killed, .readOnly)) == before, "\(report.lines)")
+        #expect(report.notes.contains { $0.contains("\"demo\": identity all tags") })
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func `an older manifest and a newer segment that cannot be read`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("a", .integer(1))], to: database)
+        try database.flush()
+        let (older, files) = (system["db/MANIFEST"], Set(system.files))
+        try write([("a", .integer(2))], to: database, at: 2)
+        try database.close()
+        let path = try #require(
+            system.files.first { $0.hasSuffix(".seg") && !files.contains($0) })
+        system[path][system[path].count - 50] ^= 1
+        let damaged = system[path]
+        system["db/MANIFEST"] = older
+        let report = try Examination.repair(system)
+        let name = String(path.dropFirst(3))
+        #expect(report.findings.contains { $0.file == name && $0.lost.contains("the whole file") })
+        let folder = try #require(report.folder)
+        #expect(system["db/\(folder)/\(name)"] == damaged)
+        #expect(try Examination.check(system).isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `a field is not hidden by one whose name is lost`(isInLog: Bool) throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("a", .integer(1)), ("b", .integer(2))], to: database)
+        if !isInLog { try write([("unknown column 1", .integer(3))], to: database) }
+        try write([("c", .integer(4))], to: database)
+        try database.flush()
+        _ = try database.query("DELETE b FROM demo")
+        if isInLog { try write([("unknown column 1", .integer(3))], to: database) }
+        let killed = system.survivor(.nothing)
+        killed.erase("db/MANIFEST")
+        _ = try Examination.repair(killed)
+        let repaired = try SoundDatabase.open(killed, .readOnly)
+        let found = try repaired.query("SELECT \"unknown column 1\" FROM demo").series
+        #expect(found.first?.columns[1].integers == [3])
+        #expect(try repaired.schemas()[0].fields.map(\.name).count == 4)
+        withExtendedLifetime(database) {}
+    }
+
+    /// The names of the manifest must not be given to values of columns that got its numbers.
+    @Test func `a manifest from before the repair of a lost one`() throws {
+        let system = FaultyFileSystem()
+        let first = try SoundDatabase.open(system)
+        try write([("a", .integer(1)), ("b", .integer(2))], to: first)
+        try write([("v", .integer(3))], to: first, "gone")
+        try first.flush()
+        let older = system["db/MANIFEST"]
+        _ = try first.query("DELETE b FROM demo; DELETE FROM gone")
+        try first.close()
+        system.erase("db/MANIFEST")
+        _ = try Examination.repair(system)
+        let second = try SoundDatabase.open(system)
+        try write([("c", .integer(4))], identity: nil, to: second, at: 2)
+        try write([("v", .integer(5))], to: second, "new", at: 2)
+        try second.close()
+        system["db/MANIFEST"] = older
+        let report = try Examination.repair(system)
+        let repaired = try SoundDatabase.open(system, .readOnly)
+        let rows = try repaired.query("SELECT * FROM demo, gone").series
+        let values = rows.flatMap { $0.columns.dropFirst() }.flatMap(\.integers)
+            .compactMap(\.self)
+        #expect(values == [1], "\(report.lines)")
+        #expect(report.moved.filter { $0.hasSuffix(".seg") }.count == 2, "\(report.lines)")
+        #expect(try Examination.check(system).isEmpty)
+    }
+
     @Test func `an older manifest whose schemas take too much space with the newer ones`() throws {
         let system = FaultyFileSystem()
         let database = try Database.open(
