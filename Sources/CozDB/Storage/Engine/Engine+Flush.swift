@@ -184,13 +184,11 @@ extension Engine {
         state.withLock { state in
             guard state.phase >= .closing, state.closingFailure == nil else { return }
             var failure = error
-            failure.message += Engine.rowsAreSafe
+            failure.message +=
+                ". The final merge of segments failed while closing. All acknowledged rows are "
+                + "stored and durable. Check the device, then compact the database"
             failure.remedy = .compact
             state.closingFailure = failure
         }
     }
-
-    private static let rowsAreSafe =
-        ". The final merge of segments failed while closing. All acknowledged rows are stored and "
-        + "durable. Check the device, then compact the database"
 }

@@ -89,7 +89,7 @@ extension Engine {
                 guard let left = rewriting.segments[segment.info.number] ?? segment else {
                     continue
                 }
-                columns.formUnion(left.columnsWithValues)
+                columns.formUnion(left.footer.fields.filter { $0.valueCount > 0 }.map(\.column.id))
                 isEmpty = false
             }
             if isEmpty, schema.declarations.allSatisfy(\.isTypeOnly) {
@@ -200,12 +200,6 @@ extension Engine.Forgetting {
                 return try rows.isTheirs(
                     key.identity(view.schema.identity), time, in: view, known[view.schema.id] ?? [])
             }, checkCancelled: checkCancelled)
-    }
-}
-
-extension SegmentReader {
-    fileprivate var columnsWithValues: Set<ColumnID> {
-        Set(footer.fields.filter { $0.valueCount > 0 }.map(\.column.id))
     }
 }
 

@@ -68,30 +68,28 @@ extension Engine {
     ///
     /// - Throws: `io` if a file cannot be removed. The rest is retried later.
     func eraseRetired() throws(DatabaseError) {
-        try removalMutex.withLock { _ throws(DatabaseError) in try eraseAll() }
-    }
-
-    private func eraseAll() throws(DatabaseError) {
-        let all = state.withLock { $0.retired }
-        guard !all.isEmpty else { return }
-        try calling(
-            "removing obsolete files (their data is deleted; the files are removed when the "
-                + "database is next opened for writing)"
-        ) { () throws(FileError) in
-            for entry in all {
-                do throws(FileError) {
-                    try remove(entry.name)
-                } catch {
-                    guard error.isNotFound else { throw error }
+        try removalMutex.withLock { _ throws(DatabaseError) in
+            let all = state.withLock { $0.retired }
+            guard !all.isEmpty else { return }
+            try calling(
+                "removing obsolete files (their data is deleted; the files are removed when the "
+                    + "database is next opened for writing)"
+            ) { () throws(FileError) in
+                for entry in all {
+                    do throws(FileError) {
+                        try remove(entry.name)
+                    } catch {
+                        guard error.isNotFound else { throw error }
+                    }
+                }
+                try directory.sync()
+                if all.contains(where: { if case .rejects = $0.name { true } else { false } }) {
+                    try directory.openDirectory(FileName.rejectsDirectory, create: false).sync()
                 }
             }
-            try directory.sync()
-            if all.contains(where: { if case .rejects = $0.name { true } else { false } }) {
-                try directory.openDirectory(FileName.rejectsDirectory, create: false).sync()
-            }
+            let names = Set(all.map(\.name))
+            state.withLock { state in state.retired.removeAll { names.contains($0.name) } }
         }
-        let names = Set(all.map(\.name))
-        state.withLock { state in state.retired.removeAll { names.contains($0.name) } }
     }
 
     /// Removes a file that no manifest names.

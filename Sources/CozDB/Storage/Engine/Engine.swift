@@ -127,14 +127,11 @@ final class Engine: Sendable {
             var known: [UInt64: Int] = [:]
             for entry in try journal() { known.note(entry) }
             isLoaded = state.withLock { state in
-                // A deletion may have removed some of them meanwhile.
-                guard files.isSubset(of: state.manifest.rejects.map(\.number)) else {
-                    return false
-                }
-                // A replay may have changed what counts as known.
-                guard state.knownRefusals != nil || version == state.refusalsVersion else {
-                    return false
-                }
+                // A deletion may have removed some of them meanwhile, and a replay may have changed
+                // what counts as known.
+                guard files.isSubset(of: state.manifest.rejects.map(\.number)),
+                    state.knownRefusals != nil || version == state.refusalsVersion
+                else { return false }
                 // Another thread may have loaded them and added to them.
                 if let before = state.knownRefusals { before.add(known) }
                 state.knownRefusals = state.knownRefusals ?? KnownRefusals(known)
@@ -248,11 +245,7 @@ final class Engine: Sendable {
             ($0.committedSequence, $0.failure)
         }
         if let failure { throw failure }
-        let old = state.withLock { state in
-            defer { state.log = nil }
-            return state.log
-        }
-        if let old {
+        if let old = state.withLock({ $0.log.take() }) {
             try calling("syncing the log") { () throws(FileError) in try old.sync() }
             try replaceManifest { manifest in
                 for index in manifest.logs.indices
