@@ -64,10 +64,9 @@ final class CopyTarget {
         if earlier.databaseID != manifest.databaseID {
             throw refusal("a backup of another database")
         }
-        let segments = Dictionary(
-            earlier.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        let rejects = Dictionary(
-            earlier.rejects.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        // The numbers of a manifest that was read are unique.
+        let segments = Dictionary(uniqueKeysWithValues: earlier.segments.map { ($0.number, $0) })
+        let rejects = Dictionary(uniqueKeysWithValues: earlier.rejects.map { ($0.number, $0) })
         let hasDiverged =
             earlier.generation > manifest.generation
             || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }
@@ -87,7 +86,10 @@ final class CopyTarget {
         var last = earlier.lastSequence
         for log in earlier.logs {
             guard let file = try existing(.log(log.number)) else { continue }
-            last = max(last, DatabaseCopy.lastCommit(file, log, earlier.databaseID))
+            let walked = try? DatabaseCopy.walk(
+                file, log, earlier.databaseID, log.sealedSizeBytes)
+            // The backup may have any commit if the log cannot be read.
+            last = max(last, walked?.lastCommit ?? .max)
         }
         return last <= branch.sequence
     }

@@ -269,8 +269,9 @@ final class DatabaseCopy {
         return size
     }
 
-    /// The size of a log up to its last whole commit, and the sequence of that commit.
-    private static func walk(
+    /// The size of a log up to its last whole commit, and the sequence of that commit; 0 if there
+    /// is none.
+    static func walk(
         _ file: any File, _ log: Manifest.Log, _ databaseID: UInt64, _ sealedSizeBytes: Int?
     ) throws(DatabaseError) -> (sizeBytes: Int, lastCommit: UInt64) {
         let identity = LogIdentity(
@@ -281,14 +282,6 @@ final class DatabaseCopy {
             last = frame.firstSequence &+ UInt64(frame.commits.count) &- 1
         }
         return (reader.validSizeBytes, last)
-    }
-
-    /// The sequence of the last whole commit in a log of a backup; 0 if it has none, the maximum if
-    /// the log cannot be read.
-    static func lastCommit(
-        _ file: any File, _ log: Manifest.Log, _ databaseID: UInt64
-    ) -> UInt64 {
-        (try? walk(file, log, databaseID, log.sealedSizeBytes).lastCommit) ?? .max
     }
 
     /// Whether a log of the target is a prefix of the source's.
