@@ -29,11 +29,10 @@ enum DirectoryMark {
         let (isMarked, isBackup) = try calling("opening the database") {
             () throws(FileError) -> (Bool, Bool) in
             let isBackup = try directory.openIfPresent(FileName.backupMark.text) != nil
-            let mark = try directory.openIfPresent(FileName.incompleteMark.text)
-            if mark != nil { return (true, isBackup) }
-            // A backup that stopped before it wrote the second marker.
-            guard isBackup else { return (false, false) }
-            return (isBeginning(try directory.list()), true)
+            var isMarked = try directory.openIfPresent(FileName.incompleteMark.text) != nil
+            // A backup may have stopped before it wrote the second marker.
+            if !isMarked, isBackup { isMarked = isBeginning(try directory.list()) }
+            return (isMarked, isBackup)
         }
         if isMarked { throw incomplete(isBackup: isBackup, path: directory.path) }
     }

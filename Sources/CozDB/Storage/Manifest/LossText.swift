@@ -73,20 +73,3 @@ extension Manifest {
             + LossText.span(info.firstTime, info.lastTime)
     }
 }
-
-extension Manifest {
-    /// Whether a manifest of an unknown version matches its checksum.
-    static func isWhole(in directory: any Directory) throws(DatabaseError) -> Bool {
-        let bytes = try bytes(in: directory)
-        var reader = ByteReader(bytes.span)
-        do throws(FormatError) {
-            _ = try reader.readBytes(magic.count)
-            let (version, stored) = (try reader.readUInt32(), try reader.readUInt32())
-            _ = try reader.readUInt64()
-            return try checksum(reader.readBytes(reader.remaining), seed: version) == stored
-        } catch {
-            // The file ends inside the header.
-            return false
-        }
-    }
-}

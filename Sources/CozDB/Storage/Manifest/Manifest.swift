@@ -405,6 +405,17 @@ extension Manifest {
         return try? Manifest(decoding: Array(bytes[..<(headerSizeBytes + Int(size))]))
     }
 
+    /// Whether a manifest of an unknown version matches its checksum.
+    static func isWhole(in directory: any Directory) throws(DatabaseError) -> Bool {
+        let bytes = try bytes(in: directory)
+        guard bytes.count >= headerSizeBytes else { return false }
+        var header = ByteReader(bytes.span.extracting(magic.count..<headerSizeBytes))
+        guard let version = try? header.readUInt32(), let stored = try? header.readUInt32() else {
+            return false
+        }
+        return checksum(bytes.span.extracting(headerSizeBytes...), seed: version) == stored
+    }
+
     /// Replaces the manifest. It is durable on return.
     mutating func write(in directory: any Directory) throws(FileError) {
         // No reader would accept such a file.

@@ -150,9 +150,7 @@ extension Refusal {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
         }
     }
-}
 
-extension Refusal {
     /// Bytes of its texts, which its entry has at least.
     var textSizeBytes: Int {
         let texts = reason.utf8.count + source.utf8.count

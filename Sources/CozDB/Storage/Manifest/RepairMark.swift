@@ -18,10 +18,6 @@ struct RepairMark: Equatable {
     /// More than any content has.
     private static let sizeBytesMax = 200
 
-    private var fields: String {
-        "\(databaseID) \(firstNumber) \(generation) \(adopts ? 1 : 0)"
-    }
-
     private static func check(of text: Substring) -> String {
         String(checksum(Array(text.utf8).span, seed: 0))
     }
@@ -52,6 +48,7 @@ struct RepairMark: Equatable {
     func write(in directory: any Directory) throws(FileError) {
         try RepairMark.remove(in: directory)
         let file = try directory.create(FileName.repairMark.text)
+        let fields = "\(databaseID) \(firstNumber) \(generation) \(adopts ? 1 : 0)"
         let text = "\(fields) \(RepairMark.check(of: fields[...]))\n"
         try file.writeAll(Array(text.utf8).span, at: 0)
         try file.syncData()
