@@ -29,11 +29,11 @@ extension Engine {
     ) throws(DatabaseError) -> WriteReport {
         while true {
             let basis = try commitBasis(isInside)
-            let admitted = try ForgottenFilter.admitted(
+            let filter = try ForgottenFilter(
                 batch, basis.forgotten, basis.schemas, isWhole: options.refusalPolicy == .throw)
-            if let admitted {
-                if var report = try commit(admitted.batch, replayed, on: basis, isInside) {
-                    admitted.count(into: &report)
+            if let filter {
+                if var report = try commit(filter.admitted, replayed, on: basis, isInside) {
+                    filter.count(into: &report)
                     return report
                 }
             } else if let report = try commit(batch, replayed, on: basis, isInside) {

@@ -36,25 +36,23 @@ extension Refusal {
     }
 }
 
-/// Filters batches by the list of forgotten participants.
-enum ForgottenFilter {
-    /// A batch without the data of forgotten participants.
-    struct Admitted {
-        var batch: WriteBatch
-        /// Points that were removed, including refused lines.
-        fileprivate var points = 0
-        /// Refused values that were removed.
-        fileprivate var values = 0
-        fileprivate var examples: [Refusal] = []
-    }
+/// What the list of forgotten participants keeps out of one batch.
+struct ForgottenFilter {
+    /// The part of the batch that may be committed.
+    let admitted: WriteBatch
+    /// Points that were removed, including refused lines.
+    private var points = 0
+    /// Refused values that were removed.
+    private var values = 0
+    private var examples: [Refusal] = []
 
-    /// The part of a batch that may be committed; nil if that is all of it.
+    /// nil if all of the batch may be committed.
     ///
     /// - Parameter isWhole: whether every batch must be stored whole or not at all.
     /// - Throws: `usage` if the batch must be stored whole or not at all.
-    static func admitted(
+    init?(
         _ batch: borrowing WriteBatch, _ list: ForgottenList, _ schemas: SchemaSet, isWhole: Bool
-    ) throws(DatabaseError) -> Admitted? {
+    ) throws(DatabaseError) {
         if list.isEmpty { return nil }
         var forgotten = ForgottenNames(list)
         let tags = schemas.participantTags.union(
@@ -74,26 +72,22 @@ enum ForgottenFilter {
             return forgotten.areMentioned(in: refusal, tags)
         }
         if excluded.isEmpty, !areRefusalsExcluded.contains(true) { return nil }
-        let kept = batch.excluding(tagSets: excluded, refusals: areRefusalsExcluded)
-        let admitted = Admitted(kept, of: batch, excluded, areRefusalsExcluded)
-        if admitted.points + admitted.values == 0 { return nil }
+        admitted = batch.excluding(tagSets: excluded, refusals: areRefusalsExcluded)
+        note(excluded, areRefusalsExcluded, of: batch)
+        if points + values == 0 { return nil }
         if batch.isAllOrNothing || isWhole {
             throw DatabaseError(
                 .usage,
-                "nothing was stored, as requested: \(admitted.points) points belong to forgotten "
+                "nothing was stored, as requested: \(points) points belong to forgotten "
                     + "participants; remove them, or readmit the participants",
                 remedy: .readmit)
         }
-        return admitted
     }
-}
 
-extension ForgottenFilter.Admitted {
-    fileprivate init(
-        _ kept: WriteBatch, of batch: borrowing WriteBatch, _ excluded: Set<Int>,
-        _ areRefused: [Bool]
+    /// Counts what was removed.
+    private mutating func note(
+        _ excluded: Set<Int>, _ areRefused: [Bool], of batch: borrowing WriteBatch
     ) {
-        self.batch = kept
         var source = ""
         var sources = batch.sources[...]
         for index in batch.rows.indices {
