@@ -95,21 +95,16 @@ final class Memtable {
 private struct MemtableReceiver: CommitReceiver {
     /// nil if the record is only checked.
     let memtable: Memtable?
-    private(set) var schemas: SchemaSet
+    var schemas: SchemaSet
 
     /// The experiments that the record has rows of.
-    private(set) var experiments: [Int] = []
-    private var schema: ExperimentSchema?
-    private var table: MemtableTable?
-    private var tagSets: [(series: UInt32, attributes: UInt32)] = []
-    private var columns: [UInt32] = []
+    var experiments: [Int] = []
+    var schema: ExperimentSchema?
+    var table: MemtableTable?
+    var tagSets: [(series: UInt32, attributes: UInt32)] = []
+    var columns: [UInt32] = []
     /// The memtable's number of each layout of the record.
-    private var layouts: [UInt32] = []
-
-    init(memtable: Memtable?, schemas: SchemaSet) {
-        self.memtable = memtable
-        self.schemas = schemas
-    }
+    var layouts: [UInt32] = []
 
     /// The encoder makes the rows from handles that the batch has already checked; to read them
     /// again would take 4 % of an import.
