@@ -20,9 +20,8 @@ extension CommitEncoder {
         }
     }
 
-    /// Why values of a field cannot be stored; nil if they can.
-    func fault(ofField name: String, isNew: Bool, in schema: ExperimentSchema?) -> String? {
-        guard isNew else { return nil }
+    /// Why values of a new field cannot be stored; nil if they can.
+    func fault(ofField name: String, in schema: ExperimentSchema?) -> String? {
         if Name(name) == CommitEncoder.timeName {
             return
                 "a field cannot be called \"time\", which is the name of the row time in queries; "

@@ -323,7 +323,7 @@ struct CommitEncoder {
         let received = batch.receivedColumn(index)
         let experiment = tables[table].experiment
         var (conversion, locked, id) = conversion(received, in: schemas[experiment])
-        let fault = fault(ofField: received.name, isNew: id == nil, in: schemas[experiment])
+        let fault = id == nil ? fault(ofField: received.name, in: schemas[experiment]) : nil
         if fault != nil { conversion = .refused }
         var plan = ColumnPlan(
             number: 0, conversion: conversion, locked: locked,
@@ -363,15 +363,10 @@ struct CommitEncoder {
             layouts.append(nil)
         }
         let range = Timestamp.min.nanoseconds...Timestamp.max.nanoseconds
-        if !range.contains(row.time) {
-            refuseLine(
-                row, cells, of: batch, reason: "the time is out of range")
-            return
-        }
-        if let reason = strictConflict(row, cells, of: batch) {
-            refuseLine(row, cells, of: batch, reason: reason)
-            return
-        }
+        let conflict =
+            range.contains(row.time)
+            ? strictConflict(row, cells, of: batch) : "the time is out of range"
+        if let conflict { return refuseLine(row, cells, of: batch, reason: conflict) }
         guard case .accepted(let table, let number) = plan(tagSet: tagSet, of: batch) else {
             if case .refused(let reason) = tagSets[tagSet] {
                 refuseLine(row, cells, of: batch, reason: reason)

@@ -159,9 +159,6 @@ enum CommitRecord {
     }
 }
 
-/// Nanoseconds.
-private let millisecond: Int64 = 1_000_000
-
 /// The decoder of one table of a record.
 private struct CommitTable {
     private var tagSetCount = 0
@@ -231,7 +228,7 @@ private struct CommitTable {
             let tagSet = try reader.readCount(limit: tagSetCount - 1)
             let code = try reader.readCount(limit: 2 * ends.count - 1)
             let layout = code >> 1
-            time &+= try reader.readSigned() &* (code & 1 == 1 ? millisecond : 1)
+            time &+= try reader.readSigned() &* (code & 1 == 1 ? 1_000_000 : 1)
             bits.removeAll(keepingCapacity: true)
             for index in (layout == 0 ? 0 : ends[layout - 1])..<ends[layout] {
                 let place = Int(places[index])

@@ -70,12 +70,7 @@ final class LogReserve: Sendable {
             state.work = .writing
             return state.endBytes
         }
-        var isWritten = true
-        do throws(FileError) {
-            try file.writeAll(LogReserve.zeros.span, at: start)
-        } catch {
-            isWritten = false
-        }
+        let isWritten = (try? file.writeAll(LogReserve.zeros.span, at: start)) != nil
         state.withLock { state in
             state.work = .none
             state.isBroken = !isWritten
