@@ -3,23 +3,16 @@
 
 /// The statistics of one chunk.
 struct MergeStatistics {
-    private let schema: ExperimentSchema
-    /// Whether to track single rows.
-    let watchesRows: Bool
     private(set) var counters = WriteCounters()
     /// Per row: whether an attribute was replaced by a different one.
-    private var differs: [Bool] = []
+    private var differs: [Bool]
     /// Per row: the number of field values replaced by a different one.
-    private var replaced: [UInt32] = []
+    private var replaced: [UInt32]
     private var example: (row: UInt32, tag: TagSetMerges.TagDifference)?
     private var names: [String] = []
 
-    /// - Parameter watchesRows: whether a row is in two inputs and the schema has attributes, which
-    ///   may differ.
-    init(watchesRows: Bool, _ schema: ExperimentSchema, _ rowCount: Int) {
-        self.schema = schema
-        self.watchesRows = watchesRows
-        guard watchesRows else { return }
+    /// - Parameter rowCount: 0 if the rows of replaced values are not recorded.
+    init(rowCount: Int) {
         differs = [Bool](repeating: false, count: rowCount)
         replaced = [UInt32](repeating: 0, count: rowCount)
     }
@@ -42,7 +35,7 @@ struct MergeStatistics {
     }
 
     /// The rows with different attributes, and the number of values replaced in them.
-    func found(_ times: [Int64], _ key: SeriesKey) -> TagSetMerges {
+    func found(_ times: [Int64], _ key: SeriesKey, experiment: String) -> TagSetMerges {
         var merges = TagSetMerges()
         guard let example else { return merges }
         for row in differs.indices where differs[row] {
@@ -51,7 +44,7 @@ struct MergeStatistics {
         }
         merges.names = Set(names.map { Name($0) })
         merges.example = TagSetMerges.Example(
-            experiment: schema.name, key: key,
+            experiment: experiment, key: key,
             time: Timestamp(nanoseconds: times[Int(example.row)]), tags: [example.tag])
         return merges
     }

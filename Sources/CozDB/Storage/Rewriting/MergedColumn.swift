@@ -61,12 +61,10 @@ struct MergedColumn {
         guard isMixed else { return }
         values.wholeBlocks.removeAll()
         let mixed = values
-        var places = RowPositions(rowCount: rowCount)
-        places.mark(mixed.rows.span)
-        let count = places.number()
-        values.rows = places.rows(count)
-        values.bits = [UInt64](repeating: 0, count: count)
-        if count == mixed.rows.count {
+        let places = RowPositions(mixed.rows.span, rowCount: rowCount)
+        values.rows = places.rows()
+        values.bits = [UInt64](repeating: 0, count: places.count)
+        if places.count == mixed.rows.count {
             put(mixed, places)
         } else {
             putCounting(mixed, places)
@@ -124,29 +122,25 @@ struct MergedColumn {
 
 /// The rows of a chunk that have a value, and the number of such rows before each.
 private struct RowPositions {
-    private var isPresent: [UInt64]
+    private let isPresent: [UInt64]
     /// For each word of `isPresent`, the number of bits before it.
-    private var counts: [UInt32] = []
+    private let counts: [UInt32]
+    /// The number of rows.
+    let count: Int
 
-    init(rowCount: Int) {
-        isPresent = [UInt64](repeating: 0, count: (rowCount + 63) / 64)
-    }
-
-    mutating func mark(_ rows: Span<UInt32>) {
+    init(_ rows: Span<UInt32>, rowCount: Int) {
+        var isPresent = [UInt64](repeating: 0, count: (rowCount + 63) / 64)
         var present = isPresent.mutableSpan
         for index in rows.indices {
             present[Int(rows[index] >> 6)] |= 1 << UInt64(rows[index] & 63)
         }
-    }
-
-    /// Numbers the marked rows. Returns their count.
-    mutating func number() -> Int {
         var count = 0
         counts = isPresent.map { word in
             defer { count += word.nonzeroBitCount }
             return UInt32(truncatingIfNeeded: count)
         }
-        return count
+        self.isPresent = isPresent
+        self.count = count
     }
 
     @inline(__always)
@@ -156,8 +150,8 @@ private struct RowPositions {
         return Int(counts[word]) &+ before.nonzeroBitCount
     }
 
-    /// All marked rows, ascending.
-    func rows(_ count: Int) -> [UInt32] {
+    /// The rows, ascending.
+    func rows() -> [UInt32] {
         var rows: [UInt32] = []
         let present = isPresent.span
         rows.append(addingCapacity: count) { rows in

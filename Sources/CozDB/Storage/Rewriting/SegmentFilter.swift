@@ -142,7 +142,20 @@ struct SegmentFilter {
         let kept = times.indices.filter { dropped?[$0] != true }
         if let key { try writer.beginSeries(key.bytes) }
         try writer.addRows(kept.map { times[$0] })
-        try writeValues(chunk, dropped.map { SegmentFilter.places($0) }, cells, to: writer)
+        let places = dropped.map { SegmentFilter.places($0) }
+        var values = RowValues()
+        for field in waiting.take(below: Int64(chunk.upperBound)).sorted() {
+            values.removeAll()
+            try readers[field].append(rows: chunk, to: &values)
+            wait(field, from: chunk.upperBound)
+            if places != nil || isDeleted[field] && cells != nil {
+                values.keep(places, without: isDeleted[field] ? cells : nil)
+            }
+            guard !values.rows.isEmpty else { continue }
+            try writer.addValues(
+                segment.footer.fields[field].column, rows: values.rows, bits: values.bits,
+                strings: .table(values.strings))
+        }
     }
 
     // MARK: Runs
@@ -240,24 +253,6 @@ struct SegmentFilter {
         for index in cells.indices where cells[index] && !hasValue[index] {
             if dropped == nil { dropped = [Bool](repeating: false, count: cells.count) }
             dropped?[index] = true
-        }
-    }
-
-    private mutating func writeValues(
-        _ chunk: Range<Int>, _ places: [UInt32]?, _ cells: [Bool]?, to writer: SegmentWriter
-    ) throws(DatabaseError) {
-        var values = RowValues()
-        for field in waiting.take(below: Int64(chunk.upperBound)).sorted() {
-            values.removeAll()
-            try readers[field].append(rows: chunk, to: &values)
-            wait(field, from: chunk.upperBound)
-            if places != nil || isDeleted[field] && cells != nil {
-                values.keep(places, without: isDeleted[field] ? cells : nil)
-            }
-            guard !values.rows.isEmpty else { continue }
-            try writer.addValues(
-                segment.footer.fields[field].column, rows: values.rows, bits: values.bits,
-                strings: .table(values.strings))
         }
     }
 }

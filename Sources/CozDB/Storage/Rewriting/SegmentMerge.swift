@@ -127,10 +127,10 @@ struct SegmentMerge {
     ) throws(DatabaseError) {
         let times = SegmentMerge.unite(&inputs)
         let rowCount = inputs.reduce(0) { $0 + $1.times.count }
-        var statistics = MergeStatistics(
-            watchesRows: hasAttributes && rowCount > times.count, view.schema, times.count)
+        // Attributes may differ in rows that two inputs have.
+        let watchesRows = hasAttributes && rowCount > times.count
+        var statistics = MergeStatistics(rowCount: watchesRows ? times.count : 0)
         try writer.addRows(times)
-        let watchesRows = statistics.watchesRows
         stepCount += mergers.count
         let chunkInputs = inputs
         ColumnMerger.run(mergers, rowCount: rowCount) { merger in
@@ -144,7 +144,7 @@ struct SegmentMerge {
                 merger.column, rows: values.rows, bits: values.bits,
                 strings: .table(values.strings), wholeBlocks: values.wholeBlocks)
         }
-        merges.add(statistics.found(times, key))
+        merges.add(statistics.found(times, key, experiment: view.schema.name))
         counters.add(statistics.counters)
     }
 
