@@ -1,13 +1,16 @@
 // Turns failed file calls and invalid bytes into errors that name the file.
 
-/// Runs file calls. The error of a failed call names the purpose.
+/// Runs file calls. The error of a failed call names the purpose, and the offset in the file if it
+/// is known.
 func calling<Result>(
-    _ purpose: String, _ body: () throws(FileError) -> Result
+    _ purpose: String, at offset: Int? = nil, _ body: () throws(FileError) -> Result
 ) throws(DatabaseError) -> Result {
     do throws(FileError) {
         return try body()
     } catch {
-        throw DatabaseError(error, while: purpose)
+        var failure = DatabaseError(error, while: purpose)
+        failure.offset = offset
+        throw failure
     }
 }
 

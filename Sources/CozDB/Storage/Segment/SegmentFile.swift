@@ -96,25 +96,15 @@ struct SegmentFile: Sendable {
                 try mapping.withBytes(offset, count: count, body)
             }
         case .file(let file):
-            let copy = try SegmentFile.read(file, offset, count: count)
+            let copy = try calling("reading a segment", at: offset) { () throws(FileError) in
+                try file.readAll(count: count, at: offset)
+            }
             return try namingFile(path, at: offset) { () throws(FormatError) in
                 guard copy.count == count else {
                     throw FormatError(.truncated, "the file ends inside a block", at: copy.count)
                 }
                 return try body(copy.span)
             }
-        }
-    }
-
-    private static func read(
-        _ file: any File, _ offset: Int, count: Int
-    ) throws(DatabaseError) -> [UInt8] {
-        do throws(FileError) {
-            return try file.readAll(count: count, at: offset)
-        } catch {
-            var failure = DatabaseError(error, while: "reading a segment")
-            failure.offset = offset
-            throw failure
         }
     }
 
@@ -126,14 +116,9 @@ struct SegmentFile: Sendable {
                 .damaged, "the file has \(sizeBytes) bytes, expected \(info.sizeBytes)",
                 file: path, offset: sizeBytes)
         }
-        try withBytes(0, count: SegmentFormat.headerSizeBytes) { bytes throws(FormatError) in
-            try checkHeader(bytes)
-        }
+        try withBytes(0, count: SegmentFormat.headerSizeBytes, checkHeader)
         let trailerOffset = sizeBytes - SegmentFormat.trailerSizeBytes
-        return try withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes) {
-            bytes throws(FormatError) in
-            try readTrailer(bytes)
-        }
+        return try withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes, readTrailer)
     }
 
     private func readFooter(_ place: BlockPlace) throws(DatabaseError) -> SegmentFooter {
