@@ -80,12 +80,11 @@ struct SegmentCheck {
 
     /// Reads one part. Returns nil if that fails.
     private mutating func attempt<Result>(
-        _ body: () throws(DatabaseError) -> Result
+        _ body: (SegmentReader) throws(DatabaseError) -> Result
     ) -> Result? {
         do throws(DatabaseError) {
-            return try body()
+            return try body(segment)
         } catch {
-            if error.isRefusal { refusal = error }
             add(error)
             return nil
         }
@@ -93,6 +92,7 @@ struct SegmentCheck {
 
     /// Adds a problem. Reports each offset once.
     private mutating func add(_ error: DatabaseError) {
+        if error.isRefusal { refusal = error }
         guard knownOffsets.insert(error.offset ?? -1).inserted else { return }
         var text = LossText(message: error.message)
         // Without the times, the whole segment is lost.
@@ -115,25 +115,24 @@ struct SegmentCheck {
     // MARK: Decoded parts
 
     private mutating func checkSeries() {
-        let segment = segment
         let footer = segment.footer
         guard footer.seriesCount > 0 else { return }
-        guard let places = attempt({ () throws(DatabaseError) in try segment.seriesParts() })
+        guard let places = attempt({ (segment) throws(DatabaseError) in try segment.seriesParts() })
         else {
             return damage.rows.append(0..<footer.rowCount)
         }
         // If all blocks are intact, they cover all rows from the first to the last.
         for (block, entry) in places.enumerated() {
             cover(entry.place)
-            if attempt({ () throws(DatabaseError) in try segment.series(block: block) }) == nil {
-                damage.rows.append(segment.rows(ofSeriesBlock: block))
+            let series = attempt { (segment) throws(DatabaseError) in
+                try segment.series(block: block)
             }
+            if series == nil { damage.rows.append(segment.rows(ofSeriesBlock: block)) }
         }
     }
 
     private mutating func checkTimes() {
-        let segment = segment
-        if let places = attempt({ () throws(DatabaseError) in try segment.timeParts() }) {
+        if let places = attempt({ (segment) throws(DatabaseError) in try segment.timeParts() }) {
             parts += places
         } else {
             damage.rows.append(0..<segment.footer.rowCount)
@@ -141,15 +140,14 @@ struct SegmentCheck {
     }
 
     private mutating func checkField(_ index: Int) {
-        let segment = segment
-        if let places = attempt({ () throws(DatabaseError) in
+        if let places = attempt({ (segment) throws(DatabaseError) in
             try segment.valueParts(ofField: index)
         }) {
             parts += places
         } else {
             damage.fields.insert(index)
         }
-        if attempt({ () throws(DatabaseError) in try segment.dictionary(index) }) == nil {
+        if attempt({ (segment) throws(DatabaseError) in try segment.dictionary(index) }) == nil {
             damage.dictionaries.insert(index)
         }
     }
@@ -207,7 +205,7 @@ struct SegmentCheck {
     /// Records a damaged block, unless reading it again succeeds.
     private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
         // The same message as for a query that reads the block.
-        let found: Void? = attempt { [quiet] () throws(DatabaseError) in
+        let found: Void? = attempt { [quiet] _ throws(DatabaseError) in
             do throws(DatabaseError) {
                 try quiet.read(place) { _ in }
             } catch {
@@ -230,13 +228,12 @@ struct SegmentCheck {
     // MARK: Optional decoding
 
     private mutating func decodePresence() {
-        let segment = segment
         var damaged: Set<Int> = []
         // Supersets before their subsets: a subset of a damaged vector is lost with it.
         for isPart in [false, true] {
             for group in segment.footer.groups.indices where !damaged.contains(group) {
                 let known = damaged
-                let found: Void? = attempt { () throws(DatabaseError) in
+                let found: Void? = attempt { (segment) throws(DatabaseError) in
                     try segment.checkPresence(ofGroup: group) { whole in
                         isPart == (whole != nil) && !(whole.map(known.contains) ?? false)
                     }
@@ -250,10 +247,9 @@ struct SegmentCheck {
 
     /// Decodes all blocks. A block may fail to decode although its checksum is right.
     private mutating func decodeBlocks() {
-        let segment = segment
         guard let times = try? segment.timeBlocks() else { return }
         for block in 0..<times.count {
-            let words = attempt { () throws(DatabaseError) in
+            let words = attempt { (segment) throws(DatabaseError) in
                 try segment.words(times, block: block, type: .integer)
             }
             if words == nil { damage.rows.append(times.rows(ofBlock: block)) }
@@ -267,7 +263,6 @@ struct SegmentCheck {
                     // The damage is in the block referred to, not in this one.
                     if let error = reader.missing?.error { add(error) }
                 } catch {
-                    if error.isRefusal { refusal = error }
                     add(error)
                     // If a reference block fails, the damage may be in the block referred to.
                     let isOwn = error.offset == reader.directory.offset(block)
@@ -281,7 +276,6 @@ struct SegmentCheck {
     /// Reports blocks in which the times of a series do not ascend within the bounds in the series
     /// directory. A merge could not place such rows.
     private mutating func checkOrder(_ times: BlockTable) {
-        let segment = segment
         guard let directory = try? segment.seriesDirectory() else { return }
         for block in 0..<directory.count {
             // Unreadable blocks, of series and below of times, were reported before.
