@@ -39,7 +39,8 @@ struct BlockTable: Sendable {
     /// The number of values before each block.
     private(set) var ordinals: [Int] = []
 
-    init(_ integers: IntegerTable) {
+    /// - Parameter integers: by default, the empty directory of a field.
+    init(_ integers: IntegerTable = IntegerTable(columnCount: BlockTable.fieldColumnCount)) {
         self.integers = integers
         ordinals.reserveCapacity(count)
         var total = 0
@@ -48,11 +49,6 @@ struct BlockTable: Sendable {
             // Damaged counts may overflow. `check` rejects them.
             total &+= valueCount(block)
         }
-    }
-
-    /// An empty directory of a field.
-    init() {
-        integers = IntegerTable(columnCount: BlockTable.fieldColumnCount)
     }
 
     var count: Int { integers.count }

@@ -243,13 +243,15 @@ struct FieldWriter {
             column: column, valueCount: valueCount, dictionaryCount: dictionary.count)
         if dictionary.count > 0 {
             let ends = (0..<dictionary.count).map { dictionary.range($0).upperBound }
-            field.dictionary = try output.append(heap: dictionary.heap, ends: ends)
+            field.dictionary = try output.append {
+                encodeStrings(heap: dictionary.heap.span, ends: ends, into: &$1)
+            }
         }
         if directory.count <= SegmentFormat.smallBlockCountMax {
             field.smallBlockCount = directory.count
             small.append(directory, type: column.type)
         } else {
-            field.directory = try output.append(table: directory.integers)
+            field.directory = try output.append { directory.integers.encode(with: $0, into: &$1) }
         }
         return field
     }
@@ -303,7 +305,9 @@ struct FieldWriter {
         var place: BlockPlace
         var encoding = SegmentFormat.plainStrings
         if plainEnds.count == bits.count {
-            place = try output.append(heap: plainHeap, ends: plainEnds)
+            place = try output.append {
+                encodeStrings(heap: plainHeap.span, ends: plainEnds, into: &$1)
+            }
         } else if !plainEnds.isEmpty {
             encoding = SegmentFormat.mixedStrings
             place = try output.append(words: bits, heap: plainHeap, ends: plainEnds)

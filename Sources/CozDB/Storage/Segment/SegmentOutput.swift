@@ -100,16 +100,6 @@ struct SegmentOutput {
         }
     }
 
-    /// Encodes strings as one block.
-    mutating func append(heap: [UInt8], ends: [Int]) throws(DatabaseError) -> BlockPlace {
-        try append { encodeStrings(heap: heap.span, ends: ends, into: &$1) }
-    }
-
-    /// Encodes a directory as one block.
-    mutating func append(table: IntegerTable) throws(DatabaseError) -> BlockPlace {
-        try append { table.encode(with: $0, into: &$1) }
-    }
-
     /// Encodes a directory with its size, followed by strings, as one block.
     mutating func append(
         table: IntegerTable, heap: [UInt8], ends: [Int]

@@ -213,7 +213,9 @@ final class SegmentWriter {
     func finish() throws(DatabaseError) -> Manifest.Segment {
         try endChunk()
         try flushTimes()
-        footer.timeDirectory = try output.append(table: timeDirectory.integers)
+        footer.timeDirectory = try output.append {
+            timeDirectory.integers.encode(with: $0, into: &$1)
+        }
         footer.seriesDirectory = try seriesTable.finish(to: &output)
         let presence = presence.finish(rowCount: footer.rowCount)
         var small = SmallDirectories()
