@@ -57,7 +57,7 @@ struct ColumnCursor {
         summarize: (_ first: Int64, _ last: Int64) -> Bool
     ) throws(DatabaseError) -> ColumnPiece? {
         while !isEmpty {
-            let cluster = cluster(from: nextExtent)
+            let (cluster, _, _) = cluster(from: nextExtent)
             nextExtent = cluster.upperBound
             if cluster.count == 1, let piece = try summary(cluster.lowerBound, summarize) {
                 return piece
@@ -141,14 +141,9 @@ struct ColumnCursor {
         var spans: [ClosedRange<Int64>] = []
         var next = nextExtent
         while next < extents.count {
-            let cluster = cluster(from: next)
+            let (cluster, first, last) = cluster(from: next)
             next = cluster.upperBound
             guard extents[cluster].contains(where: { allows(predicate, $0) }) else { continue }
-            var (first, last) = (Int64.max, Int64.min)
-            for extent in extents[cluster] {
-                first = min(first, extent.first)
-                last = max(last, extent.last)
-            }
             if first <= last { spans.append(first...last) }
         }
         if descending { spans.reverse() }
@@ -198,9 +193,8 @@ struct ColumnCursor {
         guard !all.isEmpty else { return }
         let before = extents.count
         defer { counts?.blocksOutOfRange += all.count - (extents.count - before) }
-        var blocks = all
         rows[index] = try view.sources[part.source].rows(of: part, in: range)
-        if rows[index] != part.rows { blocks = directory.blocks(rows: rows[index]) }
+        let blocks = rows[index] == part.rows ? all : directory.blocks(rows: rows[index])
         guard !blocks.isEmpty else { return }
         readers[index] = open
         extents.reserveCapacity(before + blocks.count)
@@ -221,8 +215,8 @@ struct ColumnCursor {
         }
     }
 
-    /// The group of overlapping extents that starts with this one.
-    private func cluster(from start: Int) -> Range<Int> {
+    /// The group of overlapping extents that starts with this one, and its first and last time.
+    private func cluster(from start: Int) -> (extents: Range<Int>, first: Int64, last: Int64) {
         var end = start + 1
         var first = extents[start].first
         var last = extents[start].last
@@ -233,7 +227,7 @@ struct ColumnCursor {
             last = max(last, extent.last)
             end += 1
         }
-        return start..<end
+        return (start..<end, first, last)
     }
 
     // MARK: Pieces

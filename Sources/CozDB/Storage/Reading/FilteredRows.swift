@@ -49,7 +49,7 @@ struct FilteredRows {
         windowRows = wantsFew ? FilteredRows.windowRowsMin : FilteredRows.windowRowsMax
         rowTimes = RowTimes(segment)
         pending = try view.sources[part.source].rows(of: part, in: range)
-        tally = BlockTally(counts)
+        tally = BlockTally(counts: counts)
         self.columns = columns
         end = pending.upperBound
         for column in Set(test.columns).union(columns) {
@@ -353,14 +353,10 @@ extension ChosenRows {
 
 /// Counts how the blocks of some columns were used, each block once.
 private struct BlockTally {
-    private let counts: ReadCounts?
+    let counts: ReadCounts?
     /// The blocks of each column in the range, and which of them were counted.
-    private var columns: [ColumnID: (blocks: Range<Int>, counted: Set<Int>)] = [:]
-    private var isEnded = false
-
-    init(_ counts: ReadCounts?) {
-        self.counts = counts
-    }
+    var columns: [ColumnID: (blocks: Range<Int>, counted: Set<Int>)] = [:]
+    var isEnded = false
 
     mutating func add(_ column: ColumnID, inRange: Range<Int>, outOfRange all: Int) {
         guard let counts else { return }

@@ -43,13 +43,11 @@ struct FirstValueCursor {
 
     /// Gives every walk values. Removes walks without any.
     private mutating func refill() throws(DatabaseError) {
-        var isOver = false
         for index in walks.indices where walks[index].start == walks[index].slice.count {
             walks[index].start = 0
             walks[index].slice = try walks[index].cursor.nextValues() ?? ColumnSlice()
-            if walks[index].slice.count == 0 { isOver = true }
         }
-        if isOver { walks.removeAll { $0.slice.count == 0 } }
+        walks.removeAll { $0.slice.count == 0 }
     }
 }
 
