@@ -14,6 +14,15 @@ extension RandomAccessCollection where Index == Int {
     }
 }
 
+extension RandomAccessCollection<UInt32> where Index == Int {
+    /// Returns the indices of the numbers in a range. The numbers ascend.
+    func indices(in range: Range<Int>) -> Range<Int> {
+        let start = partitioningIndex { Int($0) >= range.lowerBound }
+        let end = partitioningIndex { Int($0) >= range.upperBound }
+        return start..<Swift.max(start, end)
+    }
+}
+
 extension [Int] {
     /// Returns whether the array, which is ascending, contains a number.
     func binaryContains(_ number: Int) -> Bool {

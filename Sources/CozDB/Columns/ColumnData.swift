@@ -151,11 +151,10 @@ struct ColumnSlice {
 
     /// Drops values outside a range.
     mutating func trim(to range: TimeRange) {
-        let start = times.partitioningIndex { $0 >= range.lower }
-        let end = times.partitioningIndex { $0 >= range.upper }
-        guard start > 0 || end < count else { return }
-        times = Array(times[start..<max(start, end)])
-        bits = Array(bits[start..<max(start, end)])
+        let kept = times.indices(in: range)
+        guard kept.count < count else { return }
+        times = Array(times[kept])
+        bits = Array(bits[kept])
     }
 
     /// Returns the values as a column of a view shows them: cast or masked.

@@ -75,3 +75,12 @@ public struct TimeRange: Hashable, Sendable {
         TimeRange(lower: Swift.max(lower, other.lower), upper: Swift.min(upper, other.upper))
     }
 }
+
+extension [Int64] {
+    /// Returns the indices of the times in a range. The times ascend.
+    func indices(in range: TimeRange) -> Range<Int> {
+        let start = partitioningIndex { $0 >= range.lower }
+        let end = partitioningIndex { $0 >= range.upper }
+        return start..<Swift.max(start, end)
+    }
+}

@@ -60,10 +60,9 @@ struct MemtableColumns: Sendable {
             last = Int(entry.list)
             let list = Int(entry.list)
             let own = places[(list == 0 ? 0 : ends[list - 1])..<ends[list]]
-            let start = own.partitioningIndex { Int($0) >= wanted.lowerBound }
-            let end = own.partitioningIndex { Int($0) >= wanted.upperBound }
-            if isAgain { found.removeLast(max(start, end) - start) }
-            for place in own[start..<max(start, end)] { found.append((Int(place), entry.place)) }
+            let inside = own[own.indices(in: wanted)]
+            if isAgain { found.removeLast(inside.count) }
+            for place in inside { found.append((Int(place), entry.place)) }
         }
         if entries.count > 1 { found.sort { $0.place < $1.place } }
         for (place, entry) in found { body(place, entry) }

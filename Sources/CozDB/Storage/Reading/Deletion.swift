@@ -42,9 +42,7 @@ enum RowSelection: Sendable {
     func forEachSelected(_ times: [Int64], _ body: (Int) -> Void) {
         switch self {
         case .range(let range):
-            let start = times.partitioningIndex { $0 >= range.lower }
-            let end = times.partitioningIndex { $0 >= range.upper }
-            for index in start..<max(start, end) { body(index) }
+            for index in times.indices(in: range) { body(index) }
         case .times(let wanted):
             guard let first = times.first else { return }
             var next = wanted.partitioningIndex { $0 >= first }
@@ -132,13 +130,10 @@ extension ExperimentDeletion {
 
     /// What a series loses. Deterministic, so that callers may compute it again instead of keeping
     /// it.
-    func deletion(of series: Series) throws(DatabaseError) -> SeriesDeletion {
-        try deletion(of: series, nil)
-    }
-
+    ///
     /// - Parameter fields: those that the series may have; nil if not known.
-    private func deletion(
-        of series: Series, _ fields: [Column]?
+    func deletion(
+        of series: Series, _ fields: [Column]? = nil
     ) throws(DatabaseError) -> SeriesDeletion {
         guard accepts?(series.key) ?? true else { return SeriesDeletion(rows: .none) }
         let meant = try select?(series) ?? .range(range)

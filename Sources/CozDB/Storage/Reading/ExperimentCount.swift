@@ -60,9 +60,7 @@ extension ExperimentView {
         var times: [Int64] = []
         for part in series.parts where range.overlaps(first: part.firstTime, last: part.lastTime) {
             let own = try self.times(of: part)
-            let start = own.partitioningIndex { $0 >= range.lower }
-            let end = own.partitioningIndex { $0 >= range.upper }
-            times = RowCursor.unite(times, own[start..<max(start, end)])
+            times = RowCursor.unite(times, own[own.indices(in: range)])
         }
         return times
     }
@@ -104,15 +102,8 @@ extension ExperimentView {
         }
         var count = 0
         try forEachSeries(withFields: { series, fields throws(DatabaseError) in
-            count += try valueCount(of: fields, in: series)
+            for field in fields { count += try valueCount(of: field.id, in: series).count }
         })
-        return count
-    }
-
-    /// The number of values of some columns of a series. Counts each cell once.
-    func valueCount(of columns: [Column], in series: Series) throws(DatabaseError) -> Int {
-        var count = 0
-        for column in columns { count += try valueCount(of: column.id, in: series).count }
         return count
     }
 

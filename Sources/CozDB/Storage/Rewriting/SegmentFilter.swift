@@ -282,10 +282,9 @@ extension RowValues {
 
     /// Drops the values in these rows whose time is selected.
     fileprivate mutating func remove(rows gone: Range<Int>, _ selection: RowSelection) {
-        let start = rows.partitioningIndex { Int($0) >= gone.lowerBound }
-        let end = rows.partitioningIndex { Int($0) >= gone.upperBound }
-        guard start < end, let mask = selection.mask(Array(times[start..<end])) else { return }
-        let kept = rows.indices.filter { !((start..<end).contains($0) && mask[$0 - start]) }
+        let own = rows.indices(in: gone)
+        guard let mask = selection.mask(Array(times[own])) else { return }
+        let kept = rows.indices.filter { !(own.contains($0) && mask[$0 - own.lowerBound]) }
         rows = kept.map { rows[$0] }
         times = kept.map { times[$0] }
         bits = kept.map { bits[$0] }
@@ -337,9 +336,7 @@ extension SegmentReader {
         var present: [UInt32] = []
         for (index, chunk) in vector.chunks.enumerated() where chunk.rows.overlaps(rows) {
             let all = try presenceRows(vector, ofField: field, chunk: index)
-            let start = all.partitioningIndex { Int($0) >= rows.lowerBound }
-            let end = all.partitioningIndex { Int($0) >= rows.upperBound }
-            present.append(contentsOf: all[start..<max(start, end)])
+            present.append(contentsOf: all[all.indices(in: rows)])
         }
         return present
     }
