@@ -177,6 +177,11 @@ public struct ExperimentSchema: Sendable {
         attributeIDs[Name(name)].map { columnBlocks[$0] }
     }
 
+    /// Returns the column of a kind with this name.
+    func column(named name: String, _ kind: Column.Kind) -> Column? {
+        kind == .field ? field(name) : attribute(name)
+    }
+
     /// Returns the declaration of a field, whether or not it has values: that of
     /// `Database.declare`, otherwise that of the preset; nil if there is none.
     public func declaration(of name: String) -> SchemaPreset.Field? {

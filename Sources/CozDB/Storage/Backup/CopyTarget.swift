@@ -64,9 +64,10 @@ final class CopyTarget {
         if earlier.databaseID != manifest.databaseID {
             throw refusal("a backup of another database")
         }
-        // The numbers of a manifest that was read are unique.
-        let segments = Dictionary(uniqueKeysWithValues: earlier.segments.map { ($0.number, $0) })
-        let rejects = Dictionary(uniqueKeysWithValues: earlier.rejects.map { ($0.number, $0) })
+        let segments = Dictionary(
+            earlier.segments.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        let rejects = Dictionary(
+            earlier.rejects.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         let hasDiverged =
             earlier.generation > manifest.generation
             || manifest.segments.contains { segments[$0.number]?.isSameFile(as: $0) == false }

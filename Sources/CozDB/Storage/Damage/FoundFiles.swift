@@ -25,19 +25,17 @@ struct FoundFiles {
 
     /// - Parameters:
     ///   - databaseID: nil if the files must tell it.
-    ///   - lockID: the database id in LOCK, used if they do not; nil if it has none.
     ///   - numberLimit: the number of the first file to leave out.
-    /// - Throws: `damaged` if nothing tells the database id; `io`.
+    /// - Throws: `damaged` if they do not; `io`.
     init(
-        in directory: any Directory, databaseID known: UInt64?, lockID: UInt64? = nil,
-        numberLimit: UInt64 = .max
+        in directory: any Directory, databaseID known: UInt64?, numberLimit: UInt64 = .max
     ) throws(DatabaseError) {
         self.directory = directory
         self.numberLimit = numberLimit
         let names = try directory.names()
         let files = names.compactMap { FileName($0) }
         var owner = known
-        if owner == nil { owner = try FoundFiles.owner(in: directory) ?? lockID }
+        if owner == nil { owner = try FoundFiles.owner(in: directory) }
         guard let owner else {
             throw DatabaseError(
                 .damaged,

@@ -138,6 +138,10 @@ struct SchemaSet: Sendable {
         case .column(let experiment, let column):
             // Holding the schema here would make `update` copy it.
             guard column.id == byID[experiment]?.columnCount else { return }
+            if let older = byID[experiment]?.column(named: column.name, column.kind) {
+                // The name was free, which the schema of an older manifest does not know.
+                remove(older.id, of: experiment)
+            }
             sizeBytes += change.sizeBytes
             update(experiment) { schema in
                 schema.add(

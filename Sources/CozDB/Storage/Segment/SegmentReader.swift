@@ -62,8 +62,8 @@ final class SegmentReader: Sendable {
         cache = isDirectory ? SegmentCache() : SegmentCache(directoriesOf: other.cache)
     }
 
-    /// Checks that its columns have the names and types of the manifest, or types that ALTER widened
-    /// to these.
+    /// Checks that its columns have the names and types of the manifest. ALTER may have widened the
+    /// types since, and a column may have been removed.
     func check(_ manifest: Manifest) throws(DatabaseError) {
         guard let schema = manifest.schemas[info.experiment] else { return }
         for field in footer.fields {
@@ -75,7 +75,7 @@ final class SegmentReader: Sendable {
                 problem =
                     "is a \(column.type.name) in this segment, "
                     + (expected ?? "but the manifest has no such column")
-            } else if let known, Name(known.name) != Name(column.name) {
+            } else if let known, !known.isRemoved, Name(known.name) != Name(column.name) {
                 problem =
                     "is \"\(column.name)\" in this segment, expected \"\(known.name)\" as in the "
                     + "manifest"

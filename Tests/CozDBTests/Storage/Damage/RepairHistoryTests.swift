@@ -151,7 +151,13 @@ struct RepairHistoryTests {
             rawValue: "seed \(seed), \(trouble), flipped \(flipped ?? "nothing"), "
                 + "killed \(isKilled): \(history.steps); \(report.lines)")
         #expect(try Examination.check(system).isEmpty, what)
-        let after = try Contents(SoundDatabase.open(system, .readOnly))
+        let repaired = try SoundDatabase.open(system, .readOnly)
+        for schema in try repaired.schemas() {
+            for columns in [schema.fields, schema.attributes] {
+                #expect(Set(columns.map(\.name)).count == columns.count, what)
+            }
+        }
+        let after = try Contents(repaired)
         let isSame =
             after.refusals == before.refusals && after.cells.count == before.cells.count
         // What another damage costs is said. It may undo a later value or deletion.
@@ -184,8 +190,8 @@ struct RepairHistoryTests {
         guard Int.random(in: 0..<4, using: &random) == 0 else { return nil }
         let suffixes = trouble == .lostWithLock ? [".seg"] : [".seg", ".wal"]
         let files = system.files.sorted().filter { suffixes.contains(String($0.suffix(4))) }
-        // Without LOCK, another file must tell whose files these are.
-        guard trouble != .lostWithLock || files.count > 1 else { return nil }
+        // Without a manifest, another file must tell whose files these are.
+        guard trouble == .older || files.count > 1 else { return nil }
         guard let path = files.randomElement(using: &random) else { return nil }
         // A log has zeros behind its commits.
         let end = system[path].lastIndex { $0 != 0 } ?? 0
