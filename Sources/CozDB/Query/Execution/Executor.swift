@@ -175,8 +175,9 @@ final class Executor {
         of inputs: inout [InputSeries], _ plan: SelectPlan, _ source: PlannedSource,
         _ view: ExperimentView
     ) throws(DatabaseError) {
+        guard inputs.count > 1 else { return }
         let bindings = source.bindings + source.dimensions
-        guard bindings.count >= ExperimentView.wideColumnCountMin, inputs.count > 1 else { return }
+        guard bindings.count >= ExperimentView.wideColumnCountMin else { return }
         let series = inputs.compactMap { input in
             if case .stored(_, let series) = input.origin { series } else { nil }
         }

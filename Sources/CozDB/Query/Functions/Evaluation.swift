@@ -176,6 +176,10 @@ extension Evaluation {
             return Evaluation.isNull(part, negated: negated).folded([part])
         case .stringTest(let inner, let test, let missing):
             let part = inner.specialized(tag)
+            if case .constant(.string(let text)?) = part {
+                // Each series tests its tags: no vectors of one row are made for that.
+                return .constant(.boolean(test.accepts(text)))
+            }
             return Evaluation.stringTest(part, test, missing: missing).folded([part])
         case .contains(let inner, let values, let negated):
             let part = inner.specialized(tag)
