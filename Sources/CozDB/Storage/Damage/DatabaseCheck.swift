@@ -29,10 +29,10 @@ struct DatabaseCheck {
         let manifest: Manifest
         do throws(DatabaseError) {
             guard let read = try Manifest.read(in: directory) else {
-                try checkIsDatabase(names)
+                let lock = try checkIsDatabase(names)
                 add(
                     FileName.manifest.text, nil, "the manifest is missing",
-                    DirectoryMark.hasData(names) ? DatabaseCheck.lostAll : "everything")
+                    DirectoryMark.hasData(names, lock) ? DatabaseCheck.lostAll : "everything")
                 return nil
             }
             manifest = read
@@ -54,13 +54,16 @@ struct DatabaseCheck {
     private static let lostAll =
         "everything, until it is put back or a repair rebuilds it from the other files"
 
-    private func checkIsDatabase(_ names: [String]) throws(DatabaseError) {
+    private func checkIsDatabase(
+        _ names: [String]
+    ) throws(DatabaseError) -> AcknowledgedState.Found {
         let known = names.compactMap { FileName($0) }
         let lock = try AcknowledgedState.read(in: directory)
         let isBegun = known.allSatisfy { $0 == .lock || $0 == .manifestDraft }
         guard lock.knowsManifest || !isBegun else {
             throw DirectoryMark.noManifest(names, lock, path: directory.path)
         }
+        return lock
     }
 
     // MARK: Counts and findings

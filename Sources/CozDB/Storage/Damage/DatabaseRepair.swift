@@ -52,7 +52,8 @@ struct DatabaseRepair {
             firstLeftover = nil
         }
         let files = try FoundFiles(
-            in: directory, databaseID: original?.databaseID, numberLimit: firstLeftover ?? .max)
+            in: directory, databaseID: original?.databaseID, lockID: acknowledged?.databaseID,
+            numberLimit: firstLeftover ?? .max)
         nextNumber = max(original?.nextFileNumber ?? 1, files.numberMax &+ 1)
         manifest = original ?? Manifest(databaseID: files.databaseID)
         report.isDryRun = isDryRun

@@ -25,17 +25,23 @@ struct FoundFiles {
 
     /// - Parameters:
     ///   - databaseID: nil if the files must tell it.
+    ///   - lockID: the database id in LOCK, for a database without segments and logs.
     ///   - numberLimit: the number of the first file to leave out.
     /// - Throws: `damaged` if they do not; `io`.
     init(
-        in directory: any Directory, databaseID known: UInt64?, numberLimit: UInt64 = .max
+        in directory: any Directory, databaseID known: UInt64?, lockID: UInt64? = nil,
+        numberLimit: UInt64 = .max
     ) throws(DatabaseError) {
         self.directory = directory
         self.numberLimit = numberLimit
         let names = try directory.names()
         let files = names.compactMap { FileName($0) }
         var owner = known
-        if owner == nil { owner = try FoundFiles.owner(in: directory) }
+        if owner == nil {
+            owner =
+                DirectoryMark.hasSegmentsOrLogs(names)
+                ? try FoundFiles.owner(in: directory) : lockID
+        }
         guard let owner else {
             throw DatabaseError(
                 .damaged,

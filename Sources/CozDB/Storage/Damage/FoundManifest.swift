@@ -79,9 +79,10 @@ struct FoundManifest {
                 remedy: error.remedy)
         }
         let names = try directory.names()
-        guard DirectoryMark.hasData(names) else {
-            throw DirectoryMark.noManifest(
-                names, try AcknowledgedState.read(in: directory), path: directory.path)
+        if DirectoryMark.hasSegmentsOrLogs(names) { return nil }
+        let lock = try AcknowledgedState.read(in: directory)
+        guard DirectoryMark.hasData(names, lock) else {
+            throw DirectoryMark.noManifest(names, lock, path: directory.path)
         }
         return nil
     }

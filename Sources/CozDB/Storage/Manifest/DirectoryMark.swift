@@ -79,8 +79,13 @@ enum DirectoryMark {
                 + "repair the copy", file: path, remedy: .verifyBackup)
     }
 
-    /// Whether the files include segments or logs, which only a database has.
-    static func hasData(_ names: [String]) -> Bool {
+    /// Whether the files are a database's: segments or logs, or rejects of one that LOCK knows.
+    static func hasData(_ names: [String], _ found: AcknowledgedState.Found) -> Bool {
+        hasSegmentsOrLogs(names)
+            || found.knowsManifest && names.contains(FileName.rejectsDirectory)
+    }
+
+    static func hasSegmentsOrLogs(_ names: [String]) -> Bool {
         names.contains { name in
             switch FileName(name) {
             case .segment, .log: true
@@ -98,7 +103,7 @@ enum DirectoryMark {
         _ names: [String], _ found: AcknowledgedState.Found, path: String, advice: String = ""
     ) -> DatabaseError {
         let (manifest, lock) = (FileName.manifest.text, FileName.lock.text)
-        if hasData(names) {
+        if hasData(names, found) {
             return DatabaseError(
                 .notFound,
                 "the file \(manifest) of this database is missing; put it back, or repair the "

@@ -181,6 +181,22 @@ struct RebuiltManifestTests {
         withExtendedLifetime(database) {}
     }
 
+    @Test func `a lost manifest of a database that has nothing but refusals`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("a", .integer(1))], to: database)
+        try write([("a", .string("x"))], to: database, at: 2)
+        _ = try database.query("DELETE FROM demo WHERE time = 1")
+        try database.close()
+        let before = try Contents(SoundDatabase.open(system, .readOnly))
+        #expect(before.refusals.count == 1 && !system.files.contains { $0.hasSuffix(".seg") })
+        system.erase("db/MANIFEST")
+        #expect(try Examination.check(system).map(\.lost).contains { $0.contains("rebuilds") })
+        let report = try Examination.repair(system)
+        #expect(try Contents(SoundDatabase.open(system, .readOnly)) == before, "\(report.lines)")
+        #expect(try Examination.check(system).isEmpty)
+    }
+
     @Test func `an older manifest and a log that was flushed before it`() throws {
         let system = FaultyFileSystem()
         let database = try SoundDatabase.open(system)
