@@ -69,13 +69,13 @@ struct Planner {
     ) -> (first: Int64?, last: Int64?) {
         var first = checks.split.first
         var last = checks.split.last
+        if let bound = outer?.first { first = max(first ?? bound, bound) }
+        if let bound = outer?.last { last = min(last ?? bound, bound) }
         // Without an upper bound, buckets end at now(); fill() would never end otherwise.
         if last == nil, hasOwnInterval {
             last = options.now.nanoseconds
             plan.endsAtPlanningTime = true
         }
-        if let bound = outer?.first { first = max(first ?? bound, bound) }
-        if let bound = outer?.last { last = min(last ?? bound, bound) }
         plan.hasLowerBound = first != nil
         plan.hasUpperBound = last != nil
         plan.range = TimeRange(
