@@ -52,7 +52,7 @@ public struct StudyOptions: Sendable {
     public var participantTag: String?
     /// Clock, limits and cancellation check of the statements.
     ///
-    /// The limit of a statement's text (``QueryLimits/textSizeBytesMax``) does not apply, because
+    /// The limit of a statement's text (`QueryLimits.textSizeBytesMax`) does not apply, because
     /// the length of the statements follows the number of fields.
     public var query: QueryOptions
 

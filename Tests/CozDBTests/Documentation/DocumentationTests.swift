@@ -170,6 +170,20 @@ struct DocumentationTests {
         }
     }
 
+    /// DocC builds the pages of one module at a time.
+    @Test(arguments: Catalogue.modules)
+    func `comments link to no type of another module`(module: String) {
+        let own = Set(Catalogue(module).publicNames)
+        let foreign = Set(Catalogue.all.flatMap(\.publicNames)).subtracting(own)
+        for file in Catalogue(module).sources {
+            for (index, line) in file.lines.enumerated() where line.contains("///") {
+                for match in line.matches(of: /``(\w+)/) where foreign.contains(String(match.1)) {
+                    Self.report(file, index + 1, "\(match.1) is a type of another module")
+                }
+            }
+        }
+    }
+
     @Test(arguments: Catalogue.modules)
     func `pages of types are about public types and have topics`(module: String) {
         let catalogue = Catalogue(module)
