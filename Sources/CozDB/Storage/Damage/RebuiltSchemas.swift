@@ -53,11 +53,15 @@ struct RebuiltSchemas {
         _ segment: FoundFiles.Segment, in directory: any Directory, databaseID: UInt64
     ) -> Set<[Name]> {
         var names: Set<[Name]> = []
-        guard
-            let reader = try? SegmentReader(
-                in: directory, segment.info, databaseID: databaseID, access: .copied),
-            let table = try? reader.seriesDirectory()
-        else { return names }
+        let opened = try? SegmentReader(
+            in: directory, segment.info, databaseID: databaseID, access: .copied)
+        // A repair keeps the rows of a segment with a damaged header or trailer.
+        let recovered =
+            try? opened
+            ?? RecoveredSegment.open(segment.info, in: directory, databaseID: databaseID)
+        guard let reader = recovered, let table = try? reader.seriesDirectory() else {
+            return names
+        }
         for block in 0..<table.count {
             for entry in (try? reader.series(block: block)) ?? [] {
                 names.insert(entry.key.tags.map { Name($0.name) })

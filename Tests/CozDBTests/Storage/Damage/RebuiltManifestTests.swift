@@ -235,6 +235,26 @@ struct RebuiltManifestTests {
         withExtendedLifetime(database) {}
     }
 
+    @Test func `an assumed identity is that of a segment with a damaged header`() throws {
+        let system = FaultyFileSystem()
+        let database = try SoundDatabase.open(system)
+        try write([("x", .integer(0))], to: database, "other")
+        try database.flush()
+        let files = Set(system.files)
+        try write([("v", .integer(1))], tags: ["a": "1", "b": "1"], to: database)
+        try write([("v", .integer(2))], tags: ["a": "1", "c": "2"], to: database)
+        try database.close()
+        let before = try Contents(SoundDatabase.open(system, .readOnly))
+        let path = try #require(
+            system.files.first { $0.hasSuffix(".seg") && !files.contains($0) })
+        system[path][0] ^= 1
+        system.erase("db/MANIFEST")
+        _ = try Examination.repair(system)
+        let repaired = try SoundDatabase.open(system, .readOnly)
+        #expect(try Contents(repaired) == before)
+        #expect(try repaired.schemas().first { $0.name == "demo" }?.identity == .allTags)
+    }
+
     @Test func `an older manifest and a newer segment that cannot be read`() throws {
         let system = FaultyFileSystem()
         let database = try SoundDatabase.open(system)
