@@ -142,6 +142,8 @@ public struct ImportReport: Sendable {
     public var convertedValues = 0
     /// Values refused; the other values of their points are stored.
     public var refusedValues = 0
+    /// Refused values that name a forgotten participant. They are not kept.
+    public var forgottenValues = 0
     /// Refusals not kept because the rejects journal is full
     /// (`DatabaseOptions.rejectsSizeBytesMax`).
     public var unkeptRefusals = 0
@@ -183,6 +185,7 @@ public struct ImportReport: Sendable {
         refusedPoints += report.refusedPoints
         unkeptRefusals += report.unkeptRefusals
         forgottenPoints += report.forgottenPoints
+        forgottenValues += report.forgottenValues
         values += report.values
         convertedValues += report.convertedValues
         refusedValues += report.refusedValues

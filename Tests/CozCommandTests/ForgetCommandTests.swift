@@ -137,6 +137,24 @@ struct ForgetCommandTests {
         #expect(try Command.cozdb(["check", "--db", path]).status == 0)
     }
 
+    @Test func `an import tells which refused values are not kept`() throws {
+        let folder = try TemporaryFolder()
+        let path = try database(folder)
+        _ = try Command.cozdb(["forget", "--db", path, "--participant", "p1"])
+        let source = folder.path("p1.lp")
+        try "dev,id_participant=p2 heart=\"x\" 7\n".write(
+            toFile: source, atomically: true, encoding: .utf8)
+        let run = try Command.cozdb(["import", "--db", path, source])
+        #expect(
+            run.output.contains(
+                """
+                refused  0 lines, 0 points, 1 value; kept in the rejects journal
+                         except 1 of forgotten participants, which are not kept
+                """), "\(run)")
+        let kept = try Command.cozdb(["rejects", "--db", path, "list"])
+        #expect(!kept.output.contains("p1.lp"), "\(kept)")
+    }
+
     @Test func `wrong usage, wrong lists and missing databases`() throws {
         let folder = try TemporaryFolder()
         let path = try database(folder)

@@ -124,9 +124,10 @@ struct ImportSummary {
             text += "full. Export it with cozdb rejects export, empty it with cozdb rejects clear, "
             text += "and import again\n"
         }
-        if report.forgottenPoints > 0 {
-            text += "         except \(PlainText.grouped(report.forgottenPoints)) of forgotten "
-            text += "participants, which are not kept\n"
+        let forgotten = report.forgottenPoints + report.forgottenValues
+        if forgotten > 0 {
+            text += "         except \(PlainText.grouped(forgotten)) of forgotten participants, "
+            text += "which are not kept\n"
         }
         for example in report.examples {
             var place = example.source.isEmpty ? "" : "\(example.source):"

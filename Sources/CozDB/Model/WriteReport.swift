@@ -18,6 +18,9 @@ public struct WriteReport: Sendable {
     public var convertedValues = 0
     /// Number of values refused. The other values of their points are stored.
     public var refusedValues = 0
+    /// Number of values among `refusedValues` that name a forgotten participant. They are not kept
+    /// in the rejects journal.
+    public var forgottenValues = 0
     /// Number of refusals that were not kept because the rejects journal is full
     /// (`DatabaseOptions.rejectsSizeBytesMax`). Their content is lost unless the input is kept.
     public var unkeptRefusals = 0

@@ -219,6 +219,7 @@ extension CommitEncoder {
             reason: reason, source: source, line: row.line)
         if isOfForgotten(refusal, tagSet: Int(row.tagSet), batch) {
             report.refusedValues += 1
+            report.forgottenValues += 1
             return
         }
         refuseValue(refusal)

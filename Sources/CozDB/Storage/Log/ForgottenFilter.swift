@@ -108,12 +108,13 @@ struct ForgottenFilter {
         examples.append(.forgotten(source, line: line, column: column))
     }
 
-    /// Adds the removed points to the report as refused.
+    /// Adds the removed points and values to the report as refused.
     func count(into report: inout WriteReport) {
         report.points += points
         report.refusedPoints += points
         report.forgottenPoints += points
         report.refusedValues += values
+        report.forgottenValues += values
         report.examples = Array((examples + report.examples).prefix(WriteReport.exampleCountMax))
     }
 }
