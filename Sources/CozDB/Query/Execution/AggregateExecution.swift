@@ -63,7 +63,7 @@ extension Executor {
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
-            list = try BucketFiller(fill: fill, interval: buckets.interval, starts: starts)
+            list = try BucketFiller(fill: fill, buckets: buckets, starts: starts)
                 .apply(to: list) { () throws(DatabaseError) in try context.checkCancelled() }
         }
         for transformation in call.transformations {

@@ -142,13 +142,12 @@ extension SelectPlan {
     func range(of call: PlannedCall) -> TimeRange {
         guard let buckets = buckets, call.aggregate != nil else { return self.range }
         let count = call.transformations.reduce(0) { $0 + $1.extraBuckets }
-        let (span, isOver) = buckets.interval.multipliedReportingOverflow(by: count)
-        guard count > 0, !isOver else { return self.range }
+        guard count > 0 else { return self.range }
         var range = self.range
         if isAscending {
-            if hasLowerBound { range.lower = range.lower.addingSaturating(-span) }
+            if hasLowerBound { range.lower = buckets.earlier(range.lower, by: count) }
         } else {
-            range.upper = range.upper.addingSaturating(span)
+            range.upper = buckets.later(range.upper.addingSaturating(-1), by: count).addingSaturating(1)
         }
         return range.intersection(.all)
     }

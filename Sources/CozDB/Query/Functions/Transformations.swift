@@ -157,7 +157,7 @@ extension PointList {
 /// Applies fill() to the buckets of one call.
 struct BucketFiller {
     let fill: Fill
-    let interval: Int64
+    let buckets: TimeBuckets
     /// The starts of all buckets of the result, in result order.
     let starts: [Int64]
 
@@ -222,11 +222,11 @@ struct BucketFiller {
                 type == .float || type == .integer, points.values.isPresent[previous],
                 points.values.isPresent[next]
             else { return values.appendNull() }
-            let from = bucketNumber(points.times[previous])
+            let from = number(points.times[previous])
             let slope =
                 (points.number(next) - points.number(previous))
-                / (bucketNumber(points.times[next]) - from)
-            let value = slope * (bucketNumber(start) - from) + points.number(previous)
+                / (number(points.times[next]) - from)
+            let value = slope * (number(start) - from) + points.number(previous)
             values.append(
                 type,
                 type == .integer
@@ -234,9 +234,15 @@ struct BucketFiller {
         }
     }
 
-    /// Returns the bucket number, rounded down so that the two buckets around 1970 differ.
-    private func bucketNumber(_ start: Int64) -> Double {
-        let (quotient, remainder) = start.quotientAndRemainder(dividingBy: interval)
+    /// Returns the number of a bucket. Neighbours differ by one: numbers are rounded down, also
+    /// around 1970, and buckets of a zone, which differ in length, are counted.
+    private func number(_ start: Int64) -> Double {
+        guard buckets.zone == nil else {
+            let isAscending = starts.count < 2 || starts[0] < starts[1]
+            let place = starts.partitioningIndex { isAscending ? $0 >= start : $0 <= start }
+            return Double(place)
+        }
+        let (quotient, remainder) = start.quotientAndRemainder(dividingBy: buckets.interval)
         return Double(remainder < 0 ? quotient - 1 : quotient)
     }
 

@@ -100,16 +100,19 @@ struct Planner {
             }
         }
         let extra = statement.fields.map { Planner.extraBuckets($0.expression) }.max() ?? 0
-        let (span, isOver) = checks.interval.multipliedReportingOverflow(by: extra)
-        let isExtended = span > 0 && !isOver
         var known: Set<ObjectIdentifier> = []
         try checkPatterns(statement.sources)
         for source in statement.sources {
             if case .subquery(let inner) = source {
                 // Series functions read beyond the range, which limits only their results.
                 var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
-                if isExtended, plan.isAscending { first = first?.addingSaturating(-span) }
-                if isExtended, !plan.isAscending { last = last?.addingSaturating(span) }
+                if let buckets = plan.buckets {
+                    if plan.isAscending {
+                        first = first.map { buckets.earlier($0, by: extra) }
+                    } else {
+                        last = last.map { buckets.later($0, by: extra) }
+                    }
+                }
                 let surroundings = OuterQuery(
                     first: first, last: last,
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,

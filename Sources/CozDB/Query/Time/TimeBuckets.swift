@@ -126,6 +126,31 @@ struct TimeBuckets: Sendable {
         }
     }
 
+    /// Returns the time that is as far into the bucket `count` buckets earlier.
+    func earlier(_ time: Int64, by count: Int64) -> Int64 {
+        guard zone != nil else {
+            return Int64(clamping: Int128(time) - Int128(interval) * Int128(count))
+        }
+        let own = bounds(time)
+        var other = own
+        for _ in 0..<count where other.start > TimeBuckets.minimum {
+            other = bounds(other.start - 1)
+        }
+        // The other bucket may be shorter.
+        return min(other.start.addingSaturating(time - own.start), other.end - 1)
+    }
+
+    /// Returns the time that is as far from the end of the bucket `count` buckets later.
+    func later(_ time: Int64, by count: Int64) -> Int64 {
+        guard zone != nil else {
+            return Int64(clamping: Int128(time) + Int128(interval) * Int128(count))
+        }
+        let own = bounds(time)
+        var other = own
+        for _ in 0..<count where other.end <= TimeBuckets.maximum { other = bounds(other.end) }
+        return max(other.end.addingSaturating(time - own.end), other.start)
+    }
+
     /// Returns about the number of buckets from that of the time `first` to that of `last`.
     func count(first: Int64, last: Int64) -> Double {
         max(0, (Double(last) - Double(first)) / Double(interval))
