@@ -147,7 +147,8 @@ extension SelectPlan {
         if isAscending {
             if hasLowerBound { range.lower = buckets.earlier(range.lower, by: count) }
         } else {
-            range.upper = buckets.later(range.upper.addingSaturating(-1), by: count).addingSaturating(1)
+            let last = range.upper.addingSaturating(-1)
+            range.upper = buckets.later(last, by: count).addingSaturating(1)
         }
         return range.intersection(.all)
     }

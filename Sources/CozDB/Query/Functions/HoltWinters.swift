@@ -11,8 +11,7 @@ struct HoltWinters: Sendable {
     let season: Int64
     /// Whether the result includes the fitted values of the known buckets.
     let includesFit: Bool
-    /// The length of a bucket in nanoseconds.
-    let interval: Int64
+    let buckets: TimeBuckets
 
     /// The longest season. The search has a dimension and a corner per bucket of the season.
     static let seasonMax = 1_000
@@ -34,8 +33,16 @@ struct HoltWinters: Sendable {
             points.times.count >= max(2, isSeasonal ? Int(clamping: season) : 0)
         else { return ([], []) }
         let (start, stop) = (rounded(first), rounded(last))
-        guard stop > start else { return ([], []) }
-        let known = UInt64(bitPattern: stop &- start) / UInt64(interval) + 1
+        var known =
+            stop > start ? UInt64(bitPattern: stop &- start) / UInt64(buckets.interval) + 1 : 0
+        // The buckets of a zone differ in length.
+        var starts: [Int64] = []
+        if buckets.zone != nil {
+            starts = try buckets.starts(
+                first: first, last: last, countMax: bucketsMax, checkCancelled: checkCancelled)
+            known = UInt64(starts.count)
+        }
+        guard known > 1 else { return ([], []) }
         let all = known.addingReportingOverflow(UInt64(count))
         guard !all.overflow, all.partialValue <= UInt64(max(0, bucketsMax)) else {
             throw DatabaseError(
@@ -44,7 +51,7 @@ struct HoltWinters: Sendable {
                     + "\(bucketsMax) in total (bucketCountMax); narrow the time range, use a "
                     + "longer interval, or forecast fewer buckets")
         }
-        let values = buckets(points, start: start, count: Int(known))
+        let values = knownValues(points, start: start, starts, count: Int(known))
         guard !isSeasonal || values.count >= season else { return ([], []) }
         guard season <= HoltWinters.seasonMax else {
             throw DatabaseError(
@@ -61,35 +68,52 @@ struct HoltWinters: Sendable {
         _ predicted: [Double], known: Int, first: Int64, last: Int64
     ) -> (times: [Int64], values: [Double]) {
         var answer: (times: [Int64], values: [Double]) = ([], [])
-        for index in (includesFit ? 0 : known)..<predicted.count where !predicted[index].isNaN {
-            let steps = Int64(includesFit ? index : index - known + 1)
-            let (span, isOver) = interval.multipliedReportingOverflow(by: steps)
-            let (time, isLate) = (includesFit ? first : last).addingReportingOverflow(span)
-            if isOver || isLate { break }
-            answer.times.append(time)
-            answer.values.append(predicted[index])
+        var time = includesFit ? first : next(last)
+        for value in predicted[(includesFit ? 0 : known)...] {
+            guard let start = time else { break }
+            if !value.isNaN {
+                answer.times.append(start)
+                answer.values.append(value)
+            }
+            time = next(start)
         }
         return answer
+    }
+
+    /// Returns the start of the bucket after one; nil beyond the last time.
+    private func next(_ start: Int64) -> Int64? {
+        guard buckets.zone == nil else {
+            let end = buckets.bounds(start).end
+            return end <= Timestamp.max.nanoseconds ? end : nil
+        }
+        let (end, isOver) = start.addingReportingOverflow(buckets.interval)
+        return isOver ? nil : end
     }
 
     // MARK: Buckets
 
     /// Returns the nearest multiple of the interval.
     private func rounded(_ time: Int64) -> Int64 {
+        let interval = buckets.interval
         let down = time / interval * interval
         return time % interval > interval / 2 ? down.addingSaturating(interval) : down
     }
 
     /// Returns a value for each bucket from the first to the last; NaN for a bucket without one. If
     /// several points share a bucket, the first wins.
-    private func buckets(
-        _ points: (times: [Int64], values: [Double]), start: Int64, count: Int
+    ///
+    /// - Parameter starts: the starts of the buckets of a zone; empty without one.
+    private func knownValues(
+        _ points: (times: [Int64], values: [Double]), start: Int64, _ starts: [Int64], count: Int
     ) -> [Double] {
         var values = Array(repeating: Double.nan, count: count)
         values[0] = points.values[0]
         var filled = 0
         for (time, value) in zip(points.times, points.values).dropFirst() {
-            let place = (rounded(time) &- start) / interval
+            let place =
+                starts.isEmpty
+                ? (rounded(time) &- start) / buckets.interval
+                : Int64(starts.partitioningIndex { $0 > time } - 1)
             guard place > filled, place < count else { continue }
             filled = Int(place)
             values[filled] = value

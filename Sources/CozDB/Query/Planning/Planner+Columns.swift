@@ -215,7 +215,7 @@ extension Planner {
             return .holtWinters(
                 HoltWinters(
                     count: count, season: season, includesFit: call.name != "holt_winters",
-                    interval: buckets.interval))
+                    buckets: buckets))
         default: return TechnicalFunction(call).map { .technical($0) }
         }
     }
