@@ -29,7 +29,7 @@ extension Study {
                 .map { $0.integers[0] }
         }
         var rows: [LastEntry] = []
-        var lastTimes: [String: [[UInt8]: Int64]] = [:]
+        var lastTimes: [Int: [[UInt8]: Int64]] = [:]
         let now = options.query.now.nanoseconds
         for participant in participants {
             let key = Array(participant.participant.utf8)
@@ -38,8 +38,8 @@ extension Study {
                 var last = age.map { now.subtractingReportingOverflow($0).partialValue }
                 if age == .max {
                     // An age has at most 292 years.
-                    if lastTimes[field] == nil { lastTimes[field] = try self.lastTimes(of: field) }
-                    last = lastTimes[field]?[key]
+                    if lastTimes[index] == nil { lastTimes[index] = try self.lastTimes(of: field) }
+                    last = lastTimes[index]?[key]
                 }
                 rows.append(
                     LastEntry(
@@ -123,14 +123,14 @@ extension Study {
         guard let statement = statement(of: .delay) else {
             return StudyAnswer(note: noArrivalTimesNote)
         }
-        let fields = Dictionary(arrivals.map { ($0.column, $0.field) }) { first, _ in first }
+        let fields = Dictionary(arrivals.map { (Name($0.column), $0.field) }) { first, _ in first }
         var rows: [DelayStatistics] = []
         for (series, column, numbers) in try statistics(statement, arrivals.map(\.column), 6) {
-            let tag = series.header.tags.first { $0.name == participantTag }
+            let tag = series.header.tags.first { Name($0.name) == Name(participantTag) }
             rows.append(
                 DelayStatistics(
                     participant: options.isByParticipant ? tag?.value : nil,
-                    field: fields[column] ?? nil,
+                    field: fields[Name(column)] ?? nil,
                     trigger: series.tag("trigger") ?? "", count: Int(numbers[0]),
                     min: numbers[1], median: numbers[2], p90: numbers[3], p99: numbers[4],
                     max: numbers[5]))

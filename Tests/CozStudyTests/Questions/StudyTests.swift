@@ -140,6 +140,24 @@ struct StudyTests {
         #expect(try one.responses().rows.map(\.responses) == [1])
     }
 
+    @Test func `names that differ only in normalisation are two fields`() throws {
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        for (number, name) in names.enumerated() {
+            let time = -9_223_300_000 + number * 100
+            try write([name: .integer(1), name + "_lambda_ms": .float(1e12)], at: Int64(time))
+        }
+        for order in [names, names.reversed()] {
+            let study = try study { $0.modalities = order }
+            for entry in try study.silence().rows {
+                let number = entry.field.utf8.elementsEqual(names[0].utf8) ? 0 : 1
+                let seconds = Int64(-9_223_300_000 + number * 100)
+                #expect(entry.last == Timestamp(nanoseconds: seconds * 1_000_000_000))
+            }
+            let fields = try study.delays().rows.compactMap(\.field)
+            #expect(fields.map { Array($0.utf8) } == order.map { Array($0.utf8) })
+        }
+    }
+
     // MARK: Choice of fields
 
     @Test func `modalities are measurements with values`() throws {

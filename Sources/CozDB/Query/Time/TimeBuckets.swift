@@ -88,16 +88,19 @@ struct TimeBuckets: Sendable {
     /// Returns the latest local time that clocks reached before an era, if the bucket of the
     /// previous era may continue in it. Returns nil if the era starts a new bucket.
     private func reached(before era: Int, _ zone: TimeZoneRules) -> Int128? {
-        guard era > 0 else { return nil }
-        let before = zone.shift(ofEra: era - 1)
-        guard abs(zone.shift(ofEra: era) - before) < interval else { return nil }
-        let start = Int128(zone.start(ofEra: era))
-        let own = start + Int128(before)
-        // After a short era, an even earlier era may have reached a later local time.
-        guard start < Int128(zone.start(ofEra: era - 1)) + Int128(TimeBuckets.shiftMax),
-            let earlier = reached(before: era - 1, zone)
-        else { return own }
-        return max(own, earlier)
+        var latest: Int128?
+        var era = era
+        while era > 0 {
+            let before = zone.shift(ofEra: era - 1)
+            guard abs(zone.shift(ofEra: era) - before) < interval else { break }
+            let start = Int128(zone.start(ofEra: era))
+            latest = max(latest ?? .min, start + Int128(before))
+            era -= 1
+            // After a short era, an even earlier era may have reached a later local time.
+            let isShort = start < Int128(zone.start(ofEra: era)) + Int128(TimeBuckets.shiftMax)
+            guard isShort else { break }
+        }
+        return latest
     }
 
     /// Returns the start of the bucket that ends in an era.

@@ -172,6 +172,11 @@ private struct EraList {
 
 /// The contents of a TZif file.
 struct TimeZoneFile {
+    /// The maximum number of switches. The tz database has at most some 300 in a file.
+    private static let switchCountMax = 2_000
+    /// The largest distance from UTC in seconds (RFC 8536, section 3.2).
+    private static let offsetMax = 93_599
+
     private(set) var switches: [Int64] = []
     private(set) var offsets: [Int] = []
     private(set) var firstOffset = 0
@@ -186,15 +191,16 @@ struct TimeZoneFile {
             header = second
             timeSize = 8
         }
-        guard header.dataEnd(timeSize: timeSize) <= bytes.count, header.typeCount > 0 else {
-            return nil
-        }
+        guard header.dataEnd(timeSize: timeSize) <= bytes.count, header.typeCount > 0,
+            header.timeCount <= TimeZoneFile.switchCountMax
+        else { return nil }
         let indexStart = header.dataStart + header.timeCount * timeSize
         let typeStart = indexStart + header.timeCount
         func offset(ofType type: Int) -> Int? {
             guard type < header.typeCount else { return nil }
-            return Int(
+            let offset = Int(
                 Int32(truncatingIfNeeded: TimeZoneFile.number(bytes, typeStart + type * 6, 4)))
+            return abs(offset) <= TimeZoneFile.offsetMax ? offset : nil
         }
         for index in 0..<header.timeCount {
             let time = TimeZoneFile.number(bytes, header.dataStart + index * timeSize, timeSize)
@@ -202,10 +208,13 @@ struct TimeZoneFile {
             switches.append(timeSize == 4 ? Int64(Int32(truncatingIfNeeded: time)) : time)
             offsets.append(offset)
         }
-        firstOffset = offset(ofType: 0) ?? 0
+        guard let first = offset(ofType: 0) else { return nil }
+        firstOffset = first
         if timeSize == 8 {
             let footer = bytes.dropFirst(header.dataEnd(timeSize: 8) + 1).prefix { $0 != 10 }
             rule = PosixZoneRule(String(decoding: footer, as: UTF8.self))
+            let offsets = [rule?.standard ?? 0, rule?.dstOffset ?? 0]
+            guard offsets.allSatisfy({ abs($0) <= TimeZoneFile.offsetMax }) else { return nil }
         }
     }
 

@@ -73,6 +73,51 @@ enum SystemZones {
         time + Int64(zone.offsetSeconds(at: Timestamp(nanoseconds: time))) * Self.second
     }
 
+    // MARK: Files
+
+    /// A TZif file of version 1 whose offsets take turns.
+    private func file(switches: [Int32], offsets: [Int32]) -> [UInt8] {
+        func bytes(_ number: Int32) -> [UInt8] {
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        }
+        var file = Array("TZif".utf8) + Array(repeating: 0, count: 16)
+        let counts = [0, 0, 0, Int32(switches.count), Int32(offsets.count), 4]
+        for count in counts { file += bytes(count) }
+        for second in switches { file += bytes(second) }
+        for index in switches.indices { file.append(UInt8(index % offsets.count)) }
+        for offset in offsets { file += bytes(offset) + [0, 0] }
+        return file + Array("ABC\0".utf8)
+    }
+
+    @Test func `a file with too many switches or an impossible offset is no zone`() {
+        #expect(TimeZoneFile(file(switches: [], offsets: [93_599])) != nil)
+        for offset in [93_600, -93_600, .max, .min] as [Int32] {
+            #expect(TimeZoneFile(file(switches: [], offsets: [offset])) == nil)
+            #expect(TimeZoneFile(file(switches: [0, 1], offsets: [0, offset])) == nil)
+        }
+        for count in [2_000, 2_001, 190_000] {
+            let read = TimeZoneFile(file(switches: Array(0..<Int32(count)), offsets: [0, 1]))
+            #expect((read != nil) == (count == 2_000))
+        }
+    }
+
+    @Test func `buckets of a zone with a switch every second partition time`() throws {
+        let file = try #require(
+            TimeZoneFile(file(switches: Array(0..<2_000), offsets: [0, 1, -3_600, 93_599])))
+        let zone = TimeZoneRules(
+            name: "E/v", switches: file.switches, offsets: file.offsets, firstOffset: 0, rule: nil)
+        for interval in [Self.second, Self.hour, 2 * Self.day] {
+            let buckets = TimeBuckets(interval: interval, zone: zone)
+            let starts = try buckets.starts(
+                first: -Self.day, last: Self.day, countMax: 1_000_000)
+            #expect(starts == starts.sorted() && Set(starts).count == starts.count)
+            for time in stride(from: 0, to: 2_000 * Self.second, by: Int(77 * Self.second)) {
+                let (start, end) = buckets.bounds(Int64(time))
+                #expect(start <= time && time < end)
+            }
+        }
+    }
+
     // MARK: An independent source
 
     @Test func `offsets are those that zdump tells`() throws {
