@@ -3,7 +3,8 @@
 
 internal import CozDB
 
-/// The source of points in an export: a database and a retention policy.
+/// The source of points in an export: a database and a retention policy. Names are compared byte by
+/// byte.
 public struct ExportContext: Hashable, Sendable {
     /// The name of the database.
     public var database: String
@@ -18,6 +19,17 @@ public struct ExportContext: Hashable, Sendable {
     public init(database: String, policy: String = "") {
         self.database = database
         self.policy = policy
+    }
+
+    /// Whether both names are equal.
+    public static func == (left: ExportContext, right: ExportContext) -> Bool {
+        Name(left.database) == Name(right.database) && Name(left.policy) == Name(right.policy)
+    }
+
+    /// Consistent with `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Name(database))
+        hasher.combine(Name(policy))
     }
 
     var description: String {
@@ -199,15 +211,15 @@ struct ExportReader: Sendable {
     var candidates: [ExportContext] { found.filter(matches) }
 
     func matches(_ context: ExportContext) -> Bool {
-        if let database, context.database != database { return false }
-        if let policy, context.policy != policy { return false }
+        if let database, Name(context.database) != Name(database) { return false }
+        if let policy, Name(context.policy) != Name(policy) { return false }
         return true
     }
 
     /// Returns the error for an export with several contexts to choose from.
     static func severalContexts(_ contexts: [ExportContext]) -> DatabaseError {
         let names = ContextList.text(contexts)
-        let databases = Set(contexts.map(\.database))
+        let databases = Set(contexts.map { Name($0.database) })
         let isDatabase = databases.count > 1
         let what = isDatabase ? "databases" : "retention policies"
         return DatabaseError(

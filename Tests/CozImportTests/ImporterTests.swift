@@ -220,6 +220,23 @@ func importedRows(
         #expect(error?.message.contains("_internal") == false)
     }
 
+    @Test func `names that differ only in normalisation are two databases`() throws {
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        let text = names.enumerated().map { number, name in
+            "# CONTEXT-DATABASE:\(name)\nm v=1 \(number)\n"
+        }.joined()
+        let path = files.write("two.txt", "# DML\n" + text)
+        let error = #expect(throws: DatabaseError.self) { try Recorder().run([path]) }
+        #expect(error?.message.contains("several databases") == true, "\(error?.message ?? "")")
+        for (number, name) in names.enumerated() {
+            var options = ImportOptions()
+            options.database = name
+            let recorder = Recorder()
+            _ = try recorder.run([path], options)
+            #expect(recorder.points.map(\.time) == [Int64(number)])
+        }
+    }
+
     private func times(_ database: String?, _ policy: String?, file: String) throws -> [Int64] {
         var options = ImportOptions()
         options.database = database

@@ -50,7 +50,13 @@ struct GroupKey: Hashable, Comparable {
             // The key with a value in an earlier dimension follows the one without.
             if a.dimension != b.dimension { return a.dimension > b.dimension }
             if a.text == b.text { continue }
-            if let a = a.number, let b = b.number, a != b { return a < b }
+            if let number = a.number, let other = b.number, number != other {
+                return number < other
+            }
+            // Integers beyond 2^53 can be equal as floats.
+            if a.number != nil, let number = Int64(a.text.text), let other = Int64(b.text.text) {
+                return number < other
+            }
             return a.text < b.text
         }
         return left.values.count < right.values.count
