@@ -224,6 +224,15 @@ internal import Testing
         #expect(failure(text, .annotatedCSV).contains("found two #constant lines for one"))
     }
 
+    @Test func `a table has at most 256 constants`() throws {
+        func table(_ count: Int) -> String {
+            (0..<count).map { "#constant,double,c\($0),1\n" }.joined()
+                + "#datatype measurement,dateTime:number\nm,time\nm,1\n"
+        }
+        #expect(try read(table(256), .annotatedCSV).lines.count == 1)
+        #expect(failure(table(257), .annotatedCSV).contains("more than 256 #constant lines"))
+    }
+
     @Test func `an unsigned integer has no sign`() throws {
         let text = "#datatype measurement,dateTime:number,unsignedLong\nm,time,x\nm,1,-1\nm,2,1\n"
         #expect(try read(text, .annotatedCSV).lines == ["m x=\"-1\" 1", "m x=1i 2"])

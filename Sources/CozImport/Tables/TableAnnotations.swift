@@ -21,6 +21,10 @@ struct TableAnnotations {
         }
     }
 
+    /// The maximum number of `#constant` lines of a table. Each adds a value to every row, so many
+    /// would make a large import of a small file.
+    private static let constantCountMax = 256
+
     private var groups: [[UInt8]] = []
     private var datatypes: [[UInt8]] = []
     private var defaults: [[UInt8]] = []
@@ -70,6 +74,11 @@ struct TableAnnotations {
             column.defaultValue = column.name
         }
         constants.append(column)
+        guard constants.count <= TableAnnotations.constantCountMax else {
+            throw TableProblem(
+                "found more than \(TableAnnotations.constantCountMax) #constant lines for one "
+                    + "table; write the values into columns")
+        }
     }
 
     /// Returns the layout of the table whose header follows.

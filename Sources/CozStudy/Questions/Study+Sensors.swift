@@ -161,21 +161,20 @@ extension Study {
     }
 
     var arrivals: [Arrival] {
-        guard options.modalities.isEmpty else {
-            return options.modalities.compactMap { arrival(of: $0) }
-        }
         let row = Arrival(
-            field: nil, moments: moments("timestamp_lambda"),
+            field: nil, column: "delay", moments: moments("timestamp_lambda"),
             trigger: text("transmit_trigger"))
-        if !row.moments.isEmpty { return [row] }
+        if options.modalities.isEmpty, !row.moments.isEmpty { return [row] }
         return modalities.compactMap { arrival(of: $0) }
     }
 
     private func arrival(of field: String) -> Arrival? {
         let moments = moments(field + "_lambda")
         guard !moments.isEmpty else { return nil }
+        // The groups of the statement have these names.
+        let isGroup = Name(field) == Name("trigger") || Name(field) == Name(participantTag)
         return Arrival(
-            field: field, moments: moments,
+            field: field, column: isGroup ? field + "_delay" : field, moments: moments,
             trigger: text(field + "_trigger") ?? text("transmit_trigger"))
     }
 

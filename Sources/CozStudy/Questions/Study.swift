@@ -159,13 +159,16 @@ public struct Study: Sendable {
     /// arrival time. A study without such fields uses all numeric fields. Fields without values are
     /// left out.
     public var modalities: [String] {
-        if !options.modalities.isEmpty { return options.modalities }
+        if !options.modalities.isEmpty {
+            var known: Set<Name> = []
+            return options.modalities.filter { known.insert(Name($0)).inserted }
+        }
         let stored = schema.fields.filter { valueCounts[Array($0.name.utf8)] ?? 0 > 0 }
         let numbers = stored.filter { $0.type == .float || $0.type == .integer }.map(\.name)
         let measured = numbers.filter { StudyFields.isMeasurement($0) }
         let survey = stored.map(\.name).filter { $0.utf8.elementsEqual(options.surveyField.utf8) }
         let others = measured.isEmpty && survey.isEmpty ? numbers : measured
-        return survey + others.filter { !survey.contains($0) }
+        return survey + others.filter { !$0.utf8.elementsEqual(options.surveyField.utf8) }
     }
 
     // MARK: Statements

@@ -204,10 +204,10 @@ struct StudyStatements {
 struct Arrival {
     /// The field that arrived. Nil for whole rows.
     var field: String?
+    /// The column of the delays.
+    var column: String
     /// The fields with the arrival time, in order of preference. The first that is not null is
     /// used.
     var moments: [String]
     var trigger: String?
-
-    var column: String { field ?? "delay" }
 }

@@ -158,6 +158,42 @@ struct StudyTests {
         }
     }
 
+    @Test func `a modality that is named twice counts once`() throws {
+        try write(["hr": .integer(70), "hr_lambda_ms": .float(1_000)])
+        let (once, twice) = (
+            try study { $0.modalities = ["hr"] }, try study { $0.modalities = ["hr", "hr"] }
+        )
+        #expect(try once.delays().rows.map(\.count) == [1])
+        #expect(try twice.delays().rows == once.delays().rows)
+        #expect(try twice.silence().rows == once.silence().rows)
+        #expect(try twice.intervals().rows == once.intervals().rows)
+        #expect(try twice.availability().rows == once.availability().rows)
+    }
+
+    @Test func `a field named as a group of the delays is like any other`() throws {
+        for (number, trigger) in ["b", "a", "b"].enumerated() {
+            for name in ["trigger", "id_participant", "hr"] {
+                try write(
+                    [
+                        name: .integer(1), name + "_lambda_ms": .float(1_000),
+                        "transmit_trigger": .string(trigger),
+                    ], at: Int64(number))
+            }
+        }
+        for isByParticipant in [false, true] {
+            for name in ["trigger", "id_participant", "hr"] {
+                let study = try study {
+                    $0.modalities = [name]
+                    $0.isByParticipant = isByParticipant
+                }
+                let rows = try study.delays().rows
+                #expect(rows.map(\.trigger) == ["a", "b"] && rows.map(\.count) == [1, 2])
+                #expect(rows.allSatisfy { $0.field == name })
+                #expect(rows.allSatisfy { ($0.participant == "p01") == isByParticipant })
+            }
+        }
+    }
+
     // MARK: Choice of fields
 
     @Test func `modalities are measurements with values`() throws {
