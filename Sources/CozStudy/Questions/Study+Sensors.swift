@@ -172,9 +172,14 @@ extension Study {
         let moments = moments(field + "_lambda")
         guard !moments.isEmpty else { return nil }
         // The groups of the statement have these names.
-        let isGroup = Name(field) == Name("trigger") || Name(field) == Name(participantTag)
+        let groups = [Name("trigger"), Name(participantTag)]
+        var column = field
+        if groups.contains(Name(field)) {
+            let others = Set(modalities.map { Name($0) })
+            repeat { column += "_delay" } while others.contains(Name(column))
+        }
         return Arrival(
-            field: field, column: isGroup ? field + "_delay" : field, moments: moments,
+            field: field, column: column, moments: moments,
             trigger: text(field + "_trigger") ?? text("transmit_trigger"))
     }
 

@@ -20,4 +20,17 @@ public struct SurveyFinding: Hashable, Sendable {
     public var column: Int
     /// What was found, and what was expected or what follows from it.
     public var message: String
+
+    /// The maximum number of Unicode scalars of a message that quotes the file.
+    private static let messageCountMax = 400
+
+    /// - Parameter message: may quote the file; a long one is cut.
+    init(severity: Severity, line: Int, column: Int, message: String) {
+        self.severity = severity
+        self.line = line
+        self.column = column
+        let characters = message.unicodeScalars
+        let start = characters.prefix(SurveyFinding.messageCountMax)
+        self.message = start.endIndex < characters.endIndex ? String(start) + "..." : message
+    }
 }

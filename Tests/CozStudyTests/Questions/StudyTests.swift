@@ -171,8 +171,9 @@ struct StudyTests {
     }
 
     @Test func `a field named as a group of the delays is like any other`() throws {
+        let names = ["trigger", "trigger_delay", "id_participant", "hr"]
         for (number, trigger) in ["b", "a", "b"].enumerated() {
-            for name in ["trigger", "id_participant", "hr"] {
+            for name in names {
                 try write(
                     [
                         name: .integer(1), name + "_lambda_ms": .float(1_000),
@@ -181,7 +182,9 @@ struct StudyTests {
             }
         }
         for isByParticipant in [false, true] {
-            for name in ["trigger", "id_participant", "hr"] {
+            let both = try study { $0.modalities = Array(names[..<2]) }
+            #expect(try both.delays().rows.map(\.count) == [1, 1, 2, 2])
+            for name in names {
                 let study = try study {
                     $0.modalities = [name]
                     $0.isByParticipant = isByParticipant

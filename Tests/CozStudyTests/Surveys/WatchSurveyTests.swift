@@ -60,6 +60,19 @@ struct WatchSurveyTests {
         #expect(field.options == ["yes", "no"])
     }
 
+    @Test func `findings quote the beginning of a long name`() {
+        let id = String(repeating: "n", count: 100_000)
+        let options = Array(repeating: "{\"text\": \"A\"}", count: 2_000).joined(separator: ",")
+        let check = SurveyCheck(
+            """
+            {"survey": [
+            {"question_id": "\(id)", "question": "x", "response_options": [\(options)]}
+            ]}
+            """)
+        #expect(check.findings.count > 2_000)
+        #expect(check.findings.allSatisfy { $0.message.utf8.count < 500 })
+    }
+
     @Test(arguments: [
         (#"{"survey": [{"question": 1}]}"#, "1:26", "found a number as question of the question "),
         ("[]", "1:1", "found an array, expected an object"),

@@ -239,8 +239,12 @@ struct BucketFiller {
     private func number(_ start: Int64) -> Double {
         guard buckets.zone == nil else {
             let isAscending = starts.count < 2 || starts[0] < starts[1]
-            let place = starts.partitioningIndex { isAscending ? $0 >= start : $0 <= start }
-            return Double(place)
+            // The first bucket of a subquery may begin before.
+            if isAscending, let first = starts.first, start < first {
+                let distance = Int128(first) - Int128(buckets.bounds(start).start)
+                return -(Double(distance) / Double(buckets.interval)).rounded()
+            }
+            return Double(starts.partitioningIndex { isAscending ? $0 >= start : $0 <= start })
         }
         let (quotient, remainder) = start.quotientAndRemainder(dividingBy: buckets.interval)
         return Double(remainder < 0 ? quotient - 1 : quotient)

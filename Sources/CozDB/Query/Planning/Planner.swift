@@ -132,7 +132,9 @@ struct Planner {
     /// Returns the number of buckets before the range that nested transformations need.
     private static func extraBuckets(_ expression: Expression) -> Int64 {
         let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
-        guard case .call(let call) = expression, case .call? = call.arguments.first,
+        guard case .call(let call) = expression, case .call(let argument)? = call.arguments.first,
+            // A computed field has no buckets.
+            MathFunction(rawValue: argument.name) == nil,
             Transformation.names.contains(call.name)
                 || TechnicalFunction.Kind(rawValue: call.name) != nil
         else { return inner }
