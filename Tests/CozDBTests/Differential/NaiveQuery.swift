@@ -69,9 +69,9 @@ struct NaiveQuery {
         var bounds = NaiveTimeBounds(now: now, zone: zone)
         condition = try statement.condition.flatMap { try bounds.split($0) }
         (first, last) = (bounds.first, bounds.last)
-        if last == nil, hasOwnInterval { last = now }
         if let bound = surroundings?.first { first = max(first ?? bound, bound) }
         if let bound = surroundings?.last { last = min(last ?? bound, bound) }
+        if last == nil, hasOwnInterval { last = now }
 
         let extra = try extraBuckets()
         tables = try statement.sources.reduce(into: []) { tables, source in
