@@ -126,10 +126,9 @@ extension Study {
         let fields = Dictionary(arrivals.map { (Name($0.column), $0.field) }) { first, _ in first }
         var rows: [DelayStatistics] = []
         for (series, column, numbers) in try statistics(statement, arrivals.map(\.column), 6) {
-            let tag = series.header.tags.first { Name($0.name) == Name(participantTag) }
             rows.append(
                 DelayStatistics(
-                    participant: options.isByParticipant ? tag?.value : nil,
+                    participant: options.isByParticipant ? series.tag(participantTag) : nil,
                     field: fields[Name(column)] ?? nil,
                     trigger: series.tag("trigger") ?? "", count: Int(numbers[0]),
                     min: numbers[1], median: numbers[2], p90: numbers[3], p99: numbers[4],

@@ -208,8 +208,8 @@ struct TimeZoneFile {
             switches.append(timeSize == 4 ? Int64(Int32(truncatingIfNeeded: time)) : time)
             offsets.append(offset)
         }
-        guard let first = offset(ofType: 0) else { return nil }
-        firstOffset = first
+        guard let initial = offset(ofType: 0) else { return nil }
+        firstOffset = initial
         if timeSize == 8 {
             let footer = bytes.dropFirst(header.dataEnd(timeSize: 8) + 1).prefix { $0 != 10 }
             rule = PosixZoneRule(String(decoding: footer, as: UTF8.self))
