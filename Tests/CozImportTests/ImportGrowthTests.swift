@@ -62,6 +62,13 @@ internal import Testing
             )
         },
         Axis("columns of csv", from: 500) { (table($0), options(.csv)) },
+        Axis("values of another type in a column with a long name", from: 1000) { count in
+            let name = String(repeating: "n", count: 15 * count)
+            return (
+                "measurement,time,\(name)\n" + String(repeating: "m,1,x\n", count: count),
+                options(.csv) { $0.table.columnTypes = [(name, .integer)] }
+            )
+        },
         Axis("--skip-columns", from: 500) { count in
             (table(count), options(.csv) { $0.table.ignoredColumns = names(count - 1) })
         },

@@ -70,12 +70,15 @@ package enum LineText {
 
     /// Returns a name with a backslash before each special character.
     static func escaped(_ name: String, _ special: String) -> String {
-        var text = ""
-        for scalar in name.unicodeScalars {
-            if special.unicodeScalars.contains(scalar) { text.unicodeScalars.append("\\") }
-            text.unicodeScalars.append(scalar)
+        // Special characters are ASCII and so no part of another character.
+        guard name.utf8.contains(where: special.utf8.contains) else { return name }
+        var text: [UInt8] = []
+        text.reserveCapacity(name.utf8.count + 8)
+        for byte in name.utf8 {
+            if special.utf8.contains(byte) { text.append(UInt8(ascii: "\\")) }
+            text.append(byte)
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -26,7 +26,7 @@ struct ObjectRows {
         /// Tag sets of the series with number `series`, by the row's tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
         var series = 0
-        var declared: Set<[UInt8]> = []
+        var mismatched = MismatchedColumns()
         /// Whether columns that may be tags are tags in this experiment, for those of its rows.
         var areTags: [Int: Bool] = [:]
     }
@@ -287,17 +287,22 @@ struct ObjectRows {
         let (type, bits) = value(cell, texts, as: field.type)
         // A type that was only inferred is that of the field once a value is stored.
         let isAsked = column.type != nil || column.place == .integerFields
-        if isAsked, let asked = field.type, asked != type { declare(column, asked, &batch) }
+        let experiment = plans[current].handle
+        if isAsked, let asked = field.type, asked != type {
+            let name = plans[current].name
+            plans[current].mismatched.declare(
+                column.name, cell.column, asked, (name, experiment), lookup, &batch)
+        }
         let hasFieldType = field.type == type
         let handle: WriteBatch.ColumnHandle
         if hasFieldType, let known = field.handle {
             handle = known
-        } else {
-            let experiment = plans[current].handle
+        } else if hasFieldType {
             handle = batch.column(experiment: experiment, name: column.name.span, type: type)
-            if hasFieldType {
-                keep(Field(type: type, handle: handle), of: cell.column)
-            }
+            keep(Field(type: type, handle: handle), of: cell.column)
+        } else {
+            handle = plans[current].mismatched.handle(
+                column.name, cell.column, type, experiment, &batch)
         }
         let stored =
             type == .string ? texts.withSpan(cell.text) { batch.string($0).bits } : bits
@@ -370,17 +375,6 @@ struct ObjectRows {
             let isFloat = type == .float && Int64(exactly: float) == number
             return isFloat ? (.float, float.bitPattern) : (.integer, cell.bits)
         }
-    }
-
-    /// Declares the type of a new field. Otherwise a value of another type would set it.
-    private mutating func declare(
-        _ column: ObjectColumn, _ type: FieldType, _ batch: inout WriteBatch
-    ) {
-        guard plans[current].declared.insert(column.name).inserted,
-            lookup.type(of: column.name, in: plans[current].name) == nil
-        else { return }
-        batch.declareType(
-            String(decoding: column.name, as: UTF8.self), type, experiment: plans[current].handle)
     }
 
     // MARK: Tags

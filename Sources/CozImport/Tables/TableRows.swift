@@ -24,7 +24,7 @@ struct TableRows {
         var handles: [WriteBatch.ColumnHandle?]
         /// Tag sets by the texts of all tag cells.
         var tagSets: [[UInt8]: WriteBatch.TagSetHandle] = [:]
-        var declared: Set<[UInt8]> = []
+        var mismatched = MismatchedColumns()
         /// The columns that are fields and tags of the experiment.
         var fields: [Int]
         var tags: [Int]
@@ -360,7 +360,7 @@ struct TableRows {
             : .value(.string, bits: 0)
         guard case .value(type, let bits) = value else {
             let column = layout.columns[index]
-            return appendMismatch(value, text, range, column.name, type, column, &batch)
+            return appendMismatch(value, text, range, column.name, type, column, index, &batch)
         }
         let column: WriteBatch.ColumnHandle
         if let known = plans[current].handles[index] {
@@ -395,36 +395,26 @@ struct TableRows {
 
     /// Appends a value whose type may not be that of its field. The database converts or refuses
     /// it. A type that was only inferred is that of the field once a value is stored.
+    ///
+    /// - Parameter index: the column of the layout that has the name; nil if rows have names.
     private mutating func appendMismatch(
         _ value: CellValue, _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8],
-        _ type: FieldType, _ source: TableColumn, _ batch: inout WriteBatch
+        _ type: FieldType, _ source: TableColumn, _ index: Int?, _ batch: inout WriteBatch
     ) {
-        let plan = plans[current]
-        let isAsked = source.type != nil
+        let (experiment, handle) = (plans[current].name, plans[current].handle)
+        var (other, bits) = (FieldType.string, UInt64(0))
         switch value {
         case .null: return
-        case .value(let other, let bits):
-            if isAsked, other != type { declare(name, type, &batch) }
-            let column = batch.column(experiment: plan.handle, name: name.span, type: other)
-            batch.append(
-                column: column,
-                bits: other == .string ? TableRows.string(text, range, &batch) : bits)
-        case .mismatch:
-            if isAsked { declare(name, type, &batch) }
-            let column = batch.column(experiment: plan.handle, name: name.span, type: .string)
-            batch.append(column: column, bits: TableRows.string(text, range, &batch))
+        case .value(let type, let found): (other, bits) = (type, found)
+        case .mismatch: break
         }
-    }
-
-    /// Declares the type of a new field. Otherwise a value of another type would set it.
-    private mutating func declare(
-        _ name: [UInt8], _ type: FieldType, _ batch: inout WriteBatch
-    ) {
-        guard plans[current].declared.insert(name).inserted,
-            lookup.type(of: name, in: plans[current].name) == nil
-        else { return }
-        batch.declareType(
-            String(decoding: name, as: UTF8.self), type, experiment: plans[current].handle)
+        if source.type != nil, other != type {
+            plans[current].mismatched.declare(
+                name, index, type, (experiment, handle), lookup, &batch)
+        }
+        let column = plans[current].mismatched.handle(name, index, other, handle, &batch)
+        if other == .string { bits = TableRows.string(text, range, &batch) }
+        batch.append(column: column, bits: bits)
     }
 
     /// Appends the column's default value, if any.
@@ -482,7 +472,7 @@ struct TableRows {
             range.isEmpty
             ? (type == .string ? .value(.string, bits: 0) : .null)
             : CellValue.read(text, range, as: type, column.notation)
-        appendMismatch(value, text, range, name, type, column, &batch)
+        appendMismatch(value, text, range, name, type, column, nil, &batch)
     }
 
     // MARK: Tags

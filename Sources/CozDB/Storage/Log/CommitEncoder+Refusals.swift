@@ -206,7 +206,16 @@ extension CommitEncoder {
         of batch: borrowing WriteBatch, isStored: Bool
     ) {
         if journal.isReplay { return refuseAgain() }
-        let received = batch.receivedColumn(Int(cell.column))
+        let column = Int(cell.column)
+        let isReported = plan.fault != nil || conflictingColumns[column] == plan.locked
+        // Once the journal is full, a value costs no more than its bytes, however long its name.
+        if isReported, !needsExample, forgotten.isEmpty,
+            !journal.hasRoom(batch.columns.range(column).count)
+        {
+            report.refusedValues += 1
+            return journal.drop()
+        }
+        let received = batch.receivedColumn(column)
         let (name, key) = refusedSeries(Int(row.tagSet), of: batch, isStored: isStored)
         let reason =
             plan.fault
@@ -223,7 +232,8 @@ extension CommitEncoder {
             return
         }
         refuseValue(refusal)
-        if plan.fault != nil { return }
+        if isReported { return }
+        conflictingColumns[column] = plan.locked
         let conflict = TypeConflict(
             experiment: name, field: received.name, locked: plan.locked, received: received.type)
         if conflicts.insert(conflict).inserted { report.conflicts.append(conflict) }
@@ -251,6 +261,8 @@ extension CommitEncoder {
     private mutating func refuseValue(_ refusal: Refusal) {
         report.refusedValues += 1
         addExample(refusal)
+        // Checked first for the reason given in `CommitJournal.add`.
+        if !journal.hasRoom(refusal.textSizeBytes) { return journal.drop() }
         let refusal = refusal.cut
         guard refusal.hasLongKey else { return journal.add(refusal) }
         if refusedPoint.add(refusal) { return }

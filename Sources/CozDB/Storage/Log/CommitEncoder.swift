@@ -10,6 +10,8 @@ struct CommitEncoder {
     var journal: CommitJournal
     /// The conflicts of values that the report already has.
     var conflicts: Set<TypeConflict> = []
+    /// The received columns with these conflicts, by the locked type.
+    var conflictingColumns: [Int: FieldType] = [:]
     /// The tags that name participants; nil until they are needed.
     var tagsOfParticipants: Set<Name>?
     var refusedPoint = RefusedPoint()
@@ -34,6 +36,9 @@ struct CommitEncoder {
     private var tagSetExperiments: [Int]
     private var tagSets: [TagSetPlan?]
     private var columns: [ColumnPlan?]
+    /// The plans of columns whose field does not exist yet, with the number of columns that their
+    /// experiment had then.
+    private var openColumns: [Int: (plan: ColumnPlan, columnCount: Int)] = [:]
     /// The distinct lists of received columns.
     private var layoutKeys = RowLayouts()
     /// The plan for each list; nil before its first row was stored.
@@ -67,6 +72,13 @@ struct CommitEncoder {
         var isTyped = true
         /// Why no value can be stored, whatever its type; nil if values can be.
         var fault: String?
+
+        /// The plan for a value that is refused.
+        fileprivate var refused: ColumnPlan {
+            var plan = self
+            plan.conversion = .refused
+            return plan
+        }
     }
 
     enum Conversion {
@@ -320,8 +332,14 @@ struct CommitEncoder {
         column index: Int, for cell: BatchCell, table: Int, of batch: borrowing WriteBatch
     ) -> ColumnPlan {
         if let known = columns[index] { return known }
-        let received = batch.receivedColumn(index)
         let experiment = tables[table].experiment
+        let columnCount = schemas[experiment]?.columnCount ?? 0
+        if let open = openColumns[index], open.columnCount == columnCount,
+            CommitEncoder.storedBits(cell.bits, open.plan.conversion) == nil
+        {
+            return open.plan.refused
+        }
+        let received = batch.receivedColumn(index)
         var (conversion, locked, id) = conversion(received, in: schemas[experiment])
         let fault = id == nil ? fault(ofField: received.name, in: schemas[experiment]) : nil
         if fault != nil { conversion = .refused }
@@ -330,13 +348,13 @@ struct CommitEncoder {
             dropsBlanks: received.dropsBlanks, isTyped: received.isTyped, fault: fault)
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates no field. The next value may be accepted.
-            plan.conversion = .refused
-            return plan
+            openColumns[index] = (plan, columnCount)
+            return plan.refused
         }
         if id == nil {
             let declared = schemas[experiment]?.declaration(of: received.name)
             let column = Column(
-                id: schemas[experiment]?.columnCount ?? 0, name: received.name, kind: .field,
+                id: columnCount, name: received.name, kind: .field,
                 type: locked, unit: declared?.unit ?? "", note: declared?.note ?? "")
             add(.column(experiment: experiment, column))
             id = column.id

@@ -315,4 +315,27 @@ struct GrowthTests {
         let again = try Database.open("db", access: .readOnly, options: options(), on: system)
         #expect(try again.schemas()[0].field("x") != nil)
     }
+
+    @Test func `refused values of fields with long names, once the journal is full`() throws {
+        var options = options()
+        options.rejectsSizeBytesMax = 1024
+        let growth = try Growth(from: 1000) { size in
+            let directory = TemporaryDirectory()
+            let database = try Database.open(directory.path, options: options)
+            let names = ["a", "b"].map { String(repeating: $0, count: 15 * size) }
+            _ = try database.write(batch("m", fields: [names[0]: .integer(1)]))
+            var batch = WriteBatch()
+            for row in 0..<size {
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p", names[1]: "x"],
+                    time: Timestamp(nanoseconds: Int64(row)),
+                    fields: [names[0]: .string("x"), "v": .integer(1)])
+            }
+            return (directory, database, batch)
+        } _: { _, database, batch in
+            let report = try database.write(batch)
+            #expect(report.refusedValues == batch.rowCount)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
 }
