@@ -55,7 +55,8 @@ public struct Study: Sendable {
         zone = try TimeZoneRules(named: options.zone)
         var statements = StudyStatements(
             experiment: experiment, tag: participantTag, zone: zone, options: options,
-            isTagAlsoField: schema.field(participantTag) != nil)
+            isTagAlsoField: schema.field(participantTag) != nil,
+            isTagAttribute: !schema.identity.contains(participantTag))
         let all = try ParticipantTotals(snapshot, statements.everything, options, zone)
         participants = try Study.chosen(options.participants, of: all.participants)
         valueCounts = all.counts

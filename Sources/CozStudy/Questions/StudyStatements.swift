@@ -10,6 +10,8 @@ struct StudyStatements {
     let options: StudyOptions
     /// Whether the experiment has a field with the name of the tag.
     let isTagAlsoField: Bool
+    /// Whether rows of one series can have different participants.
+    let isTagAttribute: Bool
     /// The time of the last value in the experiment. Nil while unknown.
     var last: Timestamp?
 
@@ -51,7 +53,9 @@ struct StudyStatements {
     }
 
     private var validVotes: String {
-        "SELECT valid_votes(\(survey), \(gap)) AS vote FROM \(source)\(chosen)"
+        // A condition on an attribute would choose which votes of a series count.
+        "SELECT valid_votes(\(survey), \(gap)) AS vote FROM \(source)"
+            + (isTagAttribute ? "" : chosen)
     }
 
     private var gap: String {

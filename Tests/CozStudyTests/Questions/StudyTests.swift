@@ -345,6 +345,25 @@ struct StudyTests {
         #expect(failure { $0.participantTag = "nobody" }?.message.contains("nobody") == true)
     }
 
+    @Test func `votes of a participant do not depend on who else is asked for`() throws {
+        var batch = WriteBatch()
+        for (seconds, room) in [(0, "A"), (1800, "B"), (30_000, "B")] {
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p1", "room": room],
+                time: Timestamp(nanoseconds: Int64(seconds) * 1_000_000_000),
+                fields: ["ws_survey_count": .integer(1)])
+        }
+        _ = try database.write(batch)
+        let all = try study { $0.participantTag = "room" }
+        let chosen = try study {
+            $0.participantTag = "room"
+            $0.participants = ["B"]
+        }
+        #expect(try all.votes().rows.map(\.valid) == [1, 1])
+        #expect(try chosen.votes().rows == all.votes().rows.filter { $0.participant == "B" })
+        #expect(try chosen.goal().rows == all.goal().rows.filter { $0.participant == "B" })
+    }
+
     @Test func `the survey field can be another one`() throws {
         try write(["vote_log": .integer(1)])
         try write(["vote_log": .integer(2)], at: 60)
