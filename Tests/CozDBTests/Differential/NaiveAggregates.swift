@@ -52,9 +52,9 @@ extension NaiveQuery {
         let range = extended(by: extraBuckets(call))
         let type = type(of: call.argument)
         // A bucket of a subquery that begins before the range counts.
-        let first = tables.allSatisfy(\.isSubquery) ? nil : range.first
-        let accepted = group.rows.filter { row, _ in
-            row.time >= first ?? .min && row.time <= range.last ?? .max
+        let firsts = tables.map { table in range.first.flatMap { table.firstRow($0) } }
+        let accepted = group.rows.filter { row, table in
+            row.time >= firsts[table] ?? .min && row.time <= range.last ?? .max
         }
         var points: [NaivePoint] = []
         for (row, table) in stablySorted(accepted) {
@@ -147,7 +147,7 @@ extension NaiveQuery {
         case "percentile":
             let rank = (count * call.parameter / 100 + 0.5).rounded(.down) - 1
             guard rank >= 0, rank < count else { return [] }
-            return [sorted(points) { NaiveValue.precedes($0, $1) }[Int(rank)]]
+            return [sorted(points, NaiveValue.ranksBefore)[Int(rank)]]
         case "distinct": return distinct(points)
         case "top": return top(call, points) { NaiveValue.precedes($1, $0) }
         case "bottom": return top(call, points) { NaiveValue.precedes($0, $1) }

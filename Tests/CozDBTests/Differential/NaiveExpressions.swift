@@ -38,6 +38,14 @@ enum NaiveValue {
         }
     }
 
+    /// The order of ranks, in which -0 comes before 0.
+    static func ranksBefore(_ left: FieldValue, _ right: FieldValue) -> Bool {
+        if case .float(let a) = left, case .float(let b) = right, a == 0, b == 0 {
+            return a.sign == .minus && b.sign == .plus
+        }
+        return precedes(left, right)
+    }
+
     /// Integers and floats convert into each other, nothing else does.
     static func cast(_ value: FieldValue?, _ type: FieldType) -> FieldValue? {
         switch (value, type) {

@@ -22,6 +22,8 @@ struct NaiveQuery {
         var columns: [(name: String, type: FieldType?, isTag: Bool)] = []
         var ownTags: Set<String> = []
         var allTags: Set<String> = []
+        /// See `NaiveTable`.
+        var firstRow: (Int64) -> Int64? = { $0 }
     }
 
     let database: NaiveDatabase
@@ -85,6 +87,7 @@ struct NaiveQuery {
         output.columns = fields.map {
             (name: $0.name, type: $0.type, isTag: isTag($0.expression))
         }
+        output.firstRow = firstRow(extra)
         guard (first ?? .min) <= (last ?? .max) else { return output }
         output.answers = calls.isEmpty ? try raw() : try aggregated()
         return output
@@ -124,7 +127,8 @@ struct NaiveQuery {
 
     private func table(_ output: Output) -> NaiveTable {
         var table = NaiveTable(
-            fields: [:], tags: output.ownTags, groupTags: output.allTags, isSubquery: true)
+            fields: [:], tags: output.ownTags, groupTags: output.allTags, isSubquery: true,
+            firstRow: output.firstRow)
         for column in output.columns.reversed() {
             // Of several columns with one name the first is meant.
             table.fields[column.name] = column.type
@@ -149,6 +153,21 @@ struct NaiveQuery {
             table.series.append(series)
         }
         return table
+    }
+
+    /// Returns a function that gives the time of the first row of the answer.
+    private func firstRow(_ extraBuckets: Int64) -> (Int64) -> Int64? {
+        if calls.isEmpty {
+            return { [tables] first in
+                tables.reduce(first) { earliest, table in
+                    earliest.flatMap { own in table.firstRow(first).map { min(own, $0) } }
+                }
+            }
+        }
+        // A selector's row may have the time of its point.
+        guard let buckets else { return { _ in nil } }
+        let before = isAscending ? extraBuckets * buckets.interval : 0
+        return { buckets.start($0 - before) }
     }
 
     func extended(by extraBuckets: Int64) -> (first: Int64?, last: Int64?) {

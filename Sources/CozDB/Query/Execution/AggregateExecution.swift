@@ -191,20 +191,22 @@ struct GroupAggregation {
         share = MemoryReservation(executor.context.memory)
         fields = assignments.fields.map { field in
             FieldAccumulator(
-                type: field.type, range: field.range, buckets: plan.buckets, needs: field.needs,
-                extent: extent)
+                type: field.type, range: field.range.ofSubqueries, buckets: plan.buckets,
+                needs: field.needs, extent: extent)
         }
         if assignments.collectors.isEmpty { return }
         let auxiliaryTypes = plan.auxiliary.map { plan.references[$0].type }
         collectors = assignments.collectors.map { collector in
             PointCollector(
-                type: collector.type, auxiliaryTypes: auxiliaryTypes, range: collector.range)
+                type: collector.type, auxiliaryTypes: auxiliaryTypes,
+                range: collector.range.ofSubqueries)
         }
     }
 
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
+        setRanges(of: input)
         switch accessPath(input) {
         case .columnScan(let view, let series):
             try scan(view, series, plan.sources[input.source], input.present)
@@ -216,6 +218,21 @@ struct GroupAggregation {
         case .firstRow: try addOneRow(input)
         case .endLookup(let view, let series): try addEnds(input, view, series)
         case .rowScan: try addRows(input)
+        }
+    }
+
+    /// Makes the ranges of the calls those of the input's source.
+    mutating func setRanges(of input: InputSeries) {
+        guard assignments.rangesDiffer else { return }
+        let isSubquery = plan.sources[input.source].isSubquery
+        let own = assignments.indices(of: input.present)
+        for index in own.fields {
+            let range = assignments.fields[index].range
+            fields[index].range = isSubquery ? range.ofSubqueries : range.stored
+        }
+        for index in own.collectors {
+            let range = assignments.collectors[index].range
+            collectors[index].range = isSubquery ? range.ofSubqueries : range.stored
         }
     }
 

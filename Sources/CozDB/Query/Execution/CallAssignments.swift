@@ -13,7 +13,7 @@ final class CallAssignments {
     struct Field {
         var reference: Int
         var type: FieldType
-        var range: TimeRange
+        var range: CallRange
         var needs: BucketNeeds
         /// Whether only the first or the last value is needed.
         var needsOnlyEnds: Bool
@@ -23,7 +23,7 @@ final class CallAssignments {
     struct Collector {
         var reference: Int
         var type: FieldType
-        var range: TimeRange
+        var range: CallRange
     }
 
     let plan: SelectPlan
@@ -38,6 +38,8 @@ final class CallAssignments {
     /// Whether collectors must record times. Outside buckets, median and percentile take the time
     /// of their point only if they are the only call of the statement.
     let collectorsNeedTimes: Bool
+    /// Whether the ranges of experiments and of subqueries differ and FROM has both.
+    let rangesDiffer: Bool
     private let ofReferences: [Indices]
     private let all: Indices
 
@@ -54,22 +56,19 @@ final class CallAssignments {
                 call.aggregate == .median || call.aggregate == .percentile
                     || call.aggregate?.isSimple == true
             }
-        let areSubqueries = plan.sources.allSatisfy { source in
-            if case .subquery = source.origin { true } else { false }
-        }
         var gathered = Gathered(plan)
         var isRead = [Bool](repeating: false, count: plan.references.count)
         for call in plan.calls {
-            // A bucket of a subquery may start before the range and still counts.
-            var range = plan.range(of: call)
-            if areSubqueries { range.lower = TimeRange.all.lower }
-            gathered.add(call, range)
+            gathered.add(call, CallRange(plan, call))
             isRead[call.argument] = true
         }
         arguments = isRead.indices.filter { isRead[$0] }
         hasComputed = arguments.contains { plan.references[$0].computation != nil }
         (places, fields, collectors) = (gathered.places, gathered.fields, gathered.collectors)
         ofReferences = gathered.ofReferences
+        rangesDiffer =
+            plan.sources.contains { !$0.isSubquery }
+            && (fields.contains { $0.range.differs } || collectors.contains { $0.range.differs })
         all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
 
@@ -79,6 +78,22 @@ final class CallAssignments {
         return Indices(
             fields: references.flatMap { ofReferences[$0].fields },
             collectors: references.flatMap { ofReferences[$0].collectors })
+    }
+}
+
+/// The times of the values that a call reads.
+struct CallRange: Equatable {
+    /// The range in experiments.
+    let stored: TimeRange
+    /// The range in subqueries. A bucket of a subquery may start before the range and still counts.
+    let ofSubqueries: TimeRange
+
+    var differs: Bool { stored != ofSubqueries }
+
+    init(_ plan: SelectPlan, _ call: PlannedCall) {
+        stored = plan.range(of: call)
+        ofSubqueries = TimeRange(
+            lower: plan.earliestRow(from: stored.lower), upper: stored.upper)
     }
 }
 
@@ -96,7 +111,7 @@ private struct Gathered {
         ofReferences = Array(repeating: CallAssignments.Indices(), count: plan.references.count)
     }
 
-    mutating func add(_ call: PlannedCall, _ range: TimeRange) {
+    mutating func add(_ call: PlannedCall, _ range: CallRange) {
         let reference = call.argument
         // The planner refuses fields of a wrong type, but not the tags of a subquery.
         guard let type = plan.references[reference].type, call.aggregate?.accepts(type) ?? true
@@ -109,7 +124,7 @@ private struct Gathered {
     }
 
     private mutating func field(
-        _ aggregate: Aggregate, _ type: FieldType, _ reference: Int, _ range: TimeRange
+        _ aggregate: Aggregate, _ type: FieldType, _ reference: Int, _ range: CallRange
     ) -> Int {
         let isEnd = aggregate == .first || aggregate.usesOnlyLastPoint
         let known = ofReferences[reference].fields.first { fields[$0].range == range }
@@ -127,7 +142,7 @@ private struct Gathered {
     }
 
     private mutating func collector(
-        _ type: FieldType, _ reference: Int, _ range: TimeRange
+        _ type: FieldType, _ reference: Int, _ range: CallRange
     ) -> Int {
         let known = ofReferences[reference].collectors.first { collectors[$0].range == range }
         if let known { return known }
@@ -141,7 +156,7 @@ extension SelectPlan {
     /// Returns the range extended by the buckets that a call's transformations need.
     func range(of call: PlannedCall) -> TimeRange {
         guard let buckets = buckets, call.aggregate != nil else { return self.range }
-        let count = call.transformations.reduce(0) { $0 + $1.extraBuckets }
+        let count = call.extraBuckets
         guard count > 0 else { return self.range }
         var range = self.range
         if isAscending {
@@ -152,4 +167,28 @@ extension SelectPlan {
         }
         return range.intersection(.all)
     }
+
+    /// Returns a lower bound of the times of a subquery's rows that stored rows of the time `lower`
+    /// or later have a part in.
+    fileprivate func earliestTime(from lower: Int64) -> Int64 {
+        if isRaw { return earliestRow(from: lower) }
+        guard let buckets else { return TimeRange.all.lower }
+        // A transformation may have results in the buckets that it reads before the range.
+        let extra = calls.map(\.extraBuckets).max() ?? 0
+        let first = isAscending ? buckets.earlier(lower, by: extra) : lower
+        return max(buckets.bounds(first).start, TimeRange.all.lower)
+    }
+
+    /// Returns a lower bound of the times of all rows that the sources have from a time on.
+    fileprivate func earliestRow(from lower: Int64) -> Int64 {
+        sources.reduce(lower) { earliest, source in
+            guard case .subquery(let inner) = source.origin else { return earliest }
+            return min(earliest, inner.earliestTime(from: lower))
+        }
+    }
+}
+
+extension PlannedCall {
+    /// The number of buckets before the range that the transformations need.
+    fileprivate var extraBuckets: Int64 { transformations.reduce(0) { $0 + $1.extraBuckets } }
 }

@@ -16,8 +16,9 @@ extension Executor {
         _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
     ) throws(DatabaseError) {
         var met = GroupTable<SparseAggregation>(self)
-        let empty = GroupAggregation(plan, self)
+        var empty = GroupAggregation(plan, self)
         for input in inputs {
+            empty.setRanges(of: input)
             var seen: [Int] = []
             try forEachGroup(plan, input, driving: empty.assignments.arguments, descending: false) {
                 key, part throws(DatabaseError) in
@@ -106,6 +107,7 @@ private struct SparseAggregation {
     ) throws(DatabaseError) {
         let indices = empty.assignments.indices(of: rows.references.references)
         var grown = 0
+        if empty.assignments.rangesDiffer { setRanges(indices, empty) }
         for index in indices.fields {
             let reference = empty.assignments.fields[index].reference
             guard empty.plan.isField(reference, source) else { continue }
@@ -126,6 +128,15 @@ private struct SparseAggregation {
             grown += collectors[index].map(SparseAggregation.sizeBytes) ?? 0
         }
         try empty.share.grow(grown)
+    }
+
+    private mutating func setRanges(
+        _ indices: CallAssignments.Indices, _ empty: GroupAggregation
+    ) {
+        for index in indices.fields { fields[index]?.range = empty.fields[index].range }
+        for index in indices.collectors {
+            collectors[index]?.range = empty.collectors[index].range
+        }
     }
 
     private static func sizeBytes(_ field: FieldAccumulator) -> Int {

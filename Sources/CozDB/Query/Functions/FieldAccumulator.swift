@@ -83,7 +83,8 @@ struct SummaryWindow {
 /// An accumulator for one field of one group.
 struct FieldAccumulator {
     let type: FieldType
-    let range: TimeRange
+    /// Values of other times are dropped.
+    var range: TimeRange
     private let buckets: TimeBuckets?
     var needs: BucketNeeds
     /// The buckets. With `numbering` they are in order of appearance. Otherwise the first

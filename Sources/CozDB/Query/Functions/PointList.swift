@@ -28,7 +28,8 @@ struct PointList {
 
 /// A collector for all values of one reference in one group, with times and auxiliary columns.
 struct PointCollector {
-    let range: TimeRange
+    /// Values of other times are dropped.
+    var range: TimeRange
     private var times: [Int64] = []
     private var values: VectorBuilder
     private var auxiliary: [VectorBuilder]

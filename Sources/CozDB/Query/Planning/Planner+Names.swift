@@ -114,6 +114,25 @@ extension Planner {
             "name the columns in place of a wildcard, or fewer experiments in FROM")
     }
 
+    /// Refuses columns whose names and expressions would need more memory than a statement may
+    /// have. Wildcards of nested subqueries multiply them.
+    mutating func charge(_ fields: ArraySlice<SelectField>) throws(DatabaseError) {
+        try CancellationCheck.check()
+        for field in fields {
+            let name = field.alias ?? field.expression.columnName
+            columnsSizeBytes += 1024 + 6 * name.utf8.count
+        }
+        let sizeBytesMax = options.effectiveLimits.memorySizeBytesMax
+        guard columnsSizeBytes > max(sizeBytesMax, Planner.uncountedSizeBytesMax) else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "the columns of the statement need \(columnsSizeBytes) bytes of memory, more than "
+                + "\(sizeBytesMax) (memorySizeBytesMax); select fewer columns, or raise the limit")
+    }
+
+    /// Not counted: what the columns of any ordinary statement take.
+    private static let uncountedSizeBytesMax = 16 << 20
+
     /// Refuses too many wildcards and regular expressions: each is matched with each name.
     static func checkPatterns(_ count: Int, over names: Int) throws(DatabaseError) {
         guard count > 1, count * names > combinationCountMax else { return }

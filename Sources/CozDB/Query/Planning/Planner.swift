@@ -18,6 +18,8 @@ struct Planner {
     private var tagNamesByExperiment: [Int: Set<Name>] = [:]
     /// The number of FROM items so far, including those of subqueries.
     private var sourceCount = 0
+    /// The approximate memory of the columns so far, including those of subqueries.
+    var columnsSizeBytes = 0
 
     init(snapshot: Snapshot, options: QueryOptions) {
         self.snapshot = snapshot
@@ -282,11 +284,15 @@ struct Planner {
             }
             return found
         }
-        guard patternCount > 0 else { return fields }
+        guard patternCount > 0 else {
+            try charge(fields[...])
+            return fields
+        }
         let columns = try allColumns(plan, statement)
         try Planner.checkPatterns(patternCount, over: columns.count)
         var result: [SelectField] = []
         for field in fields {
+            let start = result.count
             switch field.expression {
             case .wildcard(let kind):
                 for column in columns where kind == .any || (kind == .tag) == column.isTag {
@@ -299,6 +305,7 @@ struct Planner {
             case .call(let call): result += try expanded(field, call, columns)
             default: result.append(field)
             }
+            try charge(result[start...])
         }
         return result
     }

@@ -28,15 +28,22 @@ public final class TimeZoneRules: Sendable {
             parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
             && !name.utf8.contains(0)
         let isDatabaseThere = TimeZoneRules.directories.contains { TimeZoneRules.exists($0) }
+        var isFileThere = false
         for directory in TimeZoneRules.directories where isPlain {
-            if let bytes = TimeZoneRules.read(directory + "/" + name),
-                let parsed = TimeZoneFile(bytes)
-            {
+            guard let bytes = TimeZoneRules.read(directory + "/" + name) else { continue }
+            isFileThere = true
+            if let parsed = TimeZoneFile(bytes) {
                 self.init(
                     name: name, switches: parsed.switches, offsets: parsed.offsets,
                     firstOffset: parsed.firstOffset, rule: parsed.rule)
                 return
             }
+        }
+        if isFileThere {
+            throw DatabaseError(
+                .usage,
+                "unable to read time zone \(name): its file is not a zone file (RFC 8536), or has "
+                    + "more than \(TimeZoneFile.switchCountMax) changes")
         }
         throw DatabaseError(
             .usage,
@@ -173,7 +180,7 @@ private struct EraList {
 /// The contents of a TZif file.
 struct TimeZoneFile {
     /// The maximum number of switches. The tz database has at most some 300 in a file.
-    private static let switchCountMax = 2_000
+    static let switchCountMax = 2_000
     /// The largest distance from UTC in seconds (RFC 8536, section 3.2).
     private static let offsetMax = 93_599
 

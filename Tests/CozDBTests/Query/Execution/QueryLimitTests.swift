@@ -98,6 +98,21 @@ private final class Stop: Sendable {
         #expect(failure(text) { $0.memorySizeBytesMax = 50_000_000 } == nil)
     }
 
+    @Test func `memory of a statement's columns is bounded`() {
+        var text = "m"
+        for _ in 0..<5 {
+            text =
+                "(SELECT sum(*), mean(*), median(*), min(*), max(*), first(*), last(*) "
+                + "FROM \(text))"
+        }
+        text.removeFirst()
+        text.removeLast()
+        let error = failure(text) { $0.memorySizeBytesMax = 20_000_000 }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("more than 20000000 (memorySizeBytesMax)") == true)
+        #expect(failure(text) { $0.memorySizeBytesMax = 200_000_000 } == nil)
+    }
+
     @Test func `what is streamed needs no memory`() throws {
         for text in [
             "SELECT sum(v), max(v) FROM m", "SELECT count(v) FROM m WHERE s =~ /9$/",
