@@ -58,8 +58,13 @@ final class CallAssignments {
             }
         var gathered = Gathered(plan)
         var isRead = [Bool](repeating: false, count: plan.references.count)
+        // Calls have few distinct ranges, and subqueries many calls.
+        var ranges: [TimeRange: CallRange] = [:]
         for call in plan.calls {
-            gathered.add(call, CallRange(plan, call))
+            let stored = plan.range(of: call)
+            let range = ranges[stored] ?? CallRange(stored: stored, of: plan)
+            ranges[stored] = range
+            gathered.add(call, range)
             isRead[call.argument] = true
         }
         arguments = isRead.indices.filter { isRead[$0] }
@@ -90,8 +95,8 @@ struct CallRange: Equatable {
 
     var differs: Bool { stored != ofSubqueries }
 
-    init(_ plan: SelectPlan, _ call: PlannedCall) {
-        stored = plan.range(of: call)
+    fileprivate init(stored: TimeRange, of plan: SelectPlan) {
+        self.stored = stored
         ofSubqueries = TimeRange(
             lower: plan.earliestRow(from: stored.lower), upper: stored.upper)
     }

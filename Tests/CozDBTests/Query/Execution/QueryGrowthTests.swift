@@ -268,7 +268,10 @@ private final class Databases {
             "EXPLAIN SELECT * FROM m",
             "EXPLAIN SELECT count(*) FROM m",
         ].map { Axis(.sparseSeries, 250, $0) }
-        + [Axis(.columns, 2000, "SELECT count(*) FROM (SELECT * FROM m)")]
+        + [
+            "SELECT count(*) FROM (SELECT * FROM m)",
+            "SELECT sum(*) FROM (SELECT sum(*) FROM m GROUP BY time(1d)) WHERE time > 0",
+        ].map { Axis(.columns, 2000, $0) }
         // From the count of columns on from which nobody looks at each pair.
         + [
             "SELECT count(*) FROM (SELECT * FROM m)",
