@@ -153,7 +153,7 @@ extension Study {
         let columns =
             options.modalities.isEmpty
             ? "timestamp_lambda or timestamp_lambda_ms"
-            : options.modalities.map { "\($0)_lambda or \($0)_lambda_ms" }
+            : modalities.map { "\($0)_lambda or \($0)_lambda_ms" }
                 .joined(separator: ", ")
         return "experiment \"\(experiment)\" has no arrival times (\(columns)); Cozie's backend "
             + "adds them, and so does an import of payloads with enrichment"

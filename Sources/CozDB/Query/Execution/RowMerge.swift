@@ -44,7 +44,9 @@ struct RowMerge {
     /// The series by the time of their next row; before a series is opened, by a bound that no row
     /// precedes. In descending order, times and indexes are inverted.
     private var heap = IndexHeap()
+    /// The rows of a merged batch, and of the batch of an open series.
     private let batchRows: Int
+    private let openRows: Int
     /// The memory of the batches of open series.
     private let share: MemoryReservation
     private var sizeBytes = 0
@@ -66,8 +68,8 @@ struct RowMerge {
         let cellCountMax = context.memory.sizeBytesMax / (4 * VectorBuilder.rowSizeBytes)
         let fitting = cellCountMax / max(1, columnCount * inputs.count)
         batchRows = min(
-            RowBatchReader.rowCountMax(columnCount: columnCount), max(rowsWanted, 1),
-            inputs.count == 1 ? .max : max(1, fitting))
+            RowBatchReader.rowCountMax(columnCount: columnCount), max(rowsWanted, 1))
+        openRows = inputs.count == 1 ? batchRows : min(batchRows, max(1, fitting))
         share = MemoryReservation(context.memory)
         reservedMore = min(1 << 16, context.memory.sizeBytesMax / 16)
         open = Array(repeating: nil, count: inputs.count)
@@ -122,7 +124,7 @@ struct RowMerge {
             if let series = open[index] { return (index, series) }
             let reader = RowBatchReader(
                 plan, inputs[index], driving: plan.auxiliary, in: range,
-                descending: !plan.isAscending, batchRows: batchRows, context: context)
+                descending: !plan.isAscending, batchRows: openRows, context: context)
             try refill(index, OpenSeries(reader))
         }
         return nil
