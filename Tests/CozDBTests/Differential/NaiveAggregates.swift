@@ -13,8 +13,8 @@ struct NaivePoint {
 
 extension NaiveQuery {
     /// Buckets before the range that the functions of neighbouring buckets need.
-    func extraBuckets() throws -> Int64 {
-        var most: Int64 = 0
+    func extraBuckets() throws -> [Int64] {
+        var counts: Set<Int64> = []
         for field in statement.fields {
             for expression in field.expression.naiveCalls {
                 var count: Int64 = 0
@@ -26,10 +26,10 @@ extension NaiveQuery {
                     if call.name != "cumulative_sum" { count += 1 }
                     current = inner
                 }
-                if case .call = current { most = max(most, count) }
+                if case .call = current { counts.insert(count) } else { counts.insert(0) }
             }
         }
-        return most
+        return counts.isEmpty ? [0] : counts.sorted()
     }
 
     private func extraBuckets(_ call: NaiveCall) -> Int64 {
@@ -51,10 +51,12 @@ extension NaiveQuery {
     private func points(_ call: NaiveCall, _ group: Group) throws -> [NaivePoint] {
         let range = extended(by: extraBuckets(call))
         let type = type(of: call.argument)
-        // A bucket of a subquery that begins before the range counts.
-        let firsts = tables.map { table in range.first.flatMap { table.firstRow($0) } }
+        let extra = extraBuckets(call)
         let accepted = group.rows.filter { row, table in
-            row.time >= firsts[table] ?? .min && row.time <= range.last ?? .max
+            // A bucket of a subquery that begins before the range counts.
+            let isFirst = tables[table].isSubquery || row.time >= range.first ?? .min
+            let isRead = !tables[table].isSubquery || tables[table].extraBuckets == extra
+            return isFirst && isRead && row.time <= range.last ?? .max
         }
         var points: [NaivePoint] = []
         for (row, table) in stablySorted(accepted) {

@@ -43,8 +43,8 @@ struct NaiveTable {
     /// Of `fields`, those with which a subquery shows tags.
     var selectedTags: Set<String> = []
     var isSubquery = false
-    /// The time of the first row that a subquery can have if the statement reads from a time on.
-    var firstRow: (Int64) -> Int64? = { $0 }
+    /// The calls that read a subquery: those that need this number of buckets before the range.
+    var extraBuckets: Int64 = 0
     /// In series order.
     var series: [NaiveSeries] = []
 }

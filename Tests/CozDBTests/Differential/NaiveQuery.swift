@@ -22,8 +22,6 @@ struct NaiveQuery {
         var columns: [(name: String, type: FieldType?, isTag: Bool)] = []
         var ownTags: Set<String> = []
         var allTags: Set<String> = []
-        /// See `NaiveTable`.
-        var firstRow: (Int64) -> Int64? = { $0 }
     }
 
     let database: NaiveDatabase
@@ -87,7 +85,6 @@ struct NaiveQuery {
         output.columns = fields.map {
             (name: $0.name, type: $0.type, isTag: isTag($0.expression))
         }
-        output.firstRow = firstRow(extra)
         guard (first ?? .min) <= (last ?? .max) else { return output }
         output.answers = calls.isEmpty ? try raw() : try aggregated()
         return output
@@ -96,22 +93,25 @@ struct NaiveQuery {
     // MARK: Sources
 
     private func tables(
-        _ source: Source, extraBuckets: Int64, _ known: [NaiveTable]
+        _ source: Source, extraBuckets: [Int64], _ known: [NaiveTable]
     ) throws -> [NaiveTable] {
         switch source {
         case .subquery(let inner):
             // Functions of neighbouring buckets need one before the range, also from a subquery.
-            let range = extended(by: extraBuckets)
             var names = surroundings?.dimensions ?? []
             for case .reference(let reference) in statement.dimensions {
                 names.append(NaiveDimension(name: reference.name, isField: false))
             }
-            let output = try NaiveQuery.run(
-                inner, database, now: now,
-                inside: OuterQuery(
-                    first: range.first, last: range.last, buckets: buckets, dimensions: names,
-                    isAscending: isAscending))
-            return [table(output)]
+            // Each call has its own range.
+            return try extraBuckets.map { extra in
+                let range = extended(by: extra)
+                let output = try NaiveQuery.run(
+                    inner, database, now: now,
+                    inside: OuterQuery(
+                        first: range.first, last: range.last, buckets: buckets, dimensions: names,
+                        isAscending: isAscending))
+                return table(output, extra)
+            }
         case .pattern(let regex, _, _):
             return database.experiments.sorted { NaiveKey([$0.name]) < NaiveKey([$1.name]) }
                 .filter { NaiveRegex.matches(regex.pattern, $0.name) }
@@ -125,10 +125,10 @@ struct NaiveQuery {
         }
     }
 
-    private func table(_ output: Output) -> NaiveTable {
+    private func table(_ output: Output, _ extraBuckets: Int64) -> NaiveTable {
         var table = NaiveTable(
             fields: [:], tags: output.ownTags, groupTags: output.allTags, isSubquery: true,
-            firstRow: output.firstRow)
+            extraBuckets: extraBuckets)
         for column in output.columns.reversed() {
             // Of several columns with one name the first is meant.
             table.fields[column.name] = column.type
@@ -153,21 +153,6 @@ struct NaiveQuery {
             table.series.append(series)
         }
         return table
-    }
-
-    /// Returns a function that gives the time of the first row of the answer.
-    private func firstRow(_ extraBuckets: Int64) -> (Int64) -> Int64? {
-        if calls.isEmpty {
-            return { [tables] first in
-                tables.reduce(first) { earliest, table in
-                    earliest.flatMap { own in table.firstRow(first).map { min(own, $0) } }
-                }
-            }
-        }
-        // A selector's row may have the time of its point.
-        guard let buckets else { return { _ in nil } }
-        let before = isAscending ? extraBuckets * buckets.interval : 0
-        return { buckets.start($0 - before) }
     }
 
     func extended(by extraBuckets: Int64) -> (first: Int64?, last: Int64?) {

@@ -189,17 +189,19 @@ struct GroupAggregation {
         assignments = executor.assignments(of: plan)
         hasAuxiliary = !plan.auxiliary.isEmpty
         share = MemoryReservation(executor.context.memory)
+        // See `setRanges` for sources of both kinds.
+        let first = plan.sources.first
         fields = assignments.fields.map { field in
             FieldAccumulator(
-                type: field.type, range: field.range.ofSubqueries, buckets: plan.buckets,
-                needs: field.needs, extent: extent)
+                type: field.type, range: first?.times(in: field.range) ?? field.range,
+                buckets: plan.buckets, needs: field.needs, extent: extent)
         }
         if assignments.collectors.isEmpty { return }
         let auxiliaryTypes = plan.auxiliary.map { plan.references[$0].type }
         collectors = assignments.collectors.map { collector in
             PointCollector(
                 type: collector.type, auxiliaryTypes: auxiliaryTypes,
-                range: collector.range.ofSubqueries)
+                range: first?.times(in: collector.range) ?? collector.range)
         }
     }
 
@@ -223,16 +225,14 @@ struct GroupAggregation {
 
     /// Makes the ranges of the calls those of the input's source.
     mutating func setRanges(of input: InputSeries) {
-        guard assignments.rangesDiffer else { return }
-        let isSubquery = plan.sources[input.source].isSubquery
-        let own = assignments.indices(of: input.present)
+        guard assignments.isMixed else { return }
+        let source = plan.sources[input.source]
+        let own = assignments.indices(of: input.present, in: source)
         for index in own.fields {
-            let range = assignments.fields[index].range
-            fields[index].range = isSubquery ? range.ofSubqueries : range.stored
+            fields[index].range = source.times(in: assignments.fields[index].range)
         }
         for index in own.collectors {
-            let range = assignments.collectors[index].range
-            collectors[index].range = isSubquery ? range.ofSubqueries : range.stored
+            collectors[index].range = source.times(in: assignments.collectors[index].range)
         }
     }
 
@@ -250,7 +250,8 @@ struct GroupAggregation {
         while try reader.next(into: &batch) {
             try add(batch, plan.sources[input.source])
         }
-        for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
+        let own = assignments.indices(of: input.present, in: plan.sources[input.source])
+        for index in own.fields { fields[index].endSeries() }
     }
 
     /// Adds the rows of a subquery's answer, all of which pass, without a reader.
@@ -281,7 +282,8 @@ struct GroupAggregation {
             }
             try add(batch, source)
         }
-        for index in assignments.indices(of: input.present).fields { fields[index].endSeries() }
+        let own = assignments.indices(of: input.present, in: plan.sources[input.source])
+        for index in own.fields { fields[index].endSeries() }
     }
 
     /// Resets to the initial state, but keeps the buffers.
@@ -352,7 +354,7 @@ struct GroupAggregation {
 
     mutating func add(_ batch: RowBatch, _ source: PlannedSource) throws(DatabaseError) {
         let others = batch.references.columns(plan.auxiliary)
-        let indices = assignments.indices(of: batch.references.references)
+        let indices = assignments.indices(of: batch.references.references, in: source)
         var grown = 0
         // A tag has no points, unless it is a column of a subquery.
         for index in indices.fields where plan.isField(assignments.fields[index].reference, source)

@@ -13,7 +13,9 @@ final class CallAssignments {
     struct Field {
         var reference: Int
         var type: FieldType
-        var range: CallRange
+        var range: TimeRange
+        /// See `PlannedSource`.
+        var extraBuckets: Int64
         var needs: BucketNeeds
         /// Whether only the first or the last value is needed.
         var needsOnlyEnds: Bool
@@ -23,7 +25,9 @@ final class CallAssignments {
     struct Collector {
         var reference: Int
         var type: FieldType
-        var range: CallRange
+        var range: TimeRange
+        /// See `PlannedSource`.
+        var extraBuckets: Int64
     }
 
     let plan: SelectPlan
@@ -38,8 +42,8 @@ final class CallAssignments {
     /// Whether collectors must record times. Outside buckets, median and percentile take the time
     /// of their point only if they are the only call of the statement.
     let collectorsNeedTimes: Bool
-    /// Whether the ranges of experiments and of subqueries differ and FROM has both.
-    let rangesDiffer: Bool
+    /// Whether FROM has experiments as well as subqueries.
+    let isMixed: Bool
     private let ofReferences: [Indices]
     private let all: Indices
 
@@ -58,53 +62,46 @@ final class CallAssignments {
             }
         var gathered = Gathered(plan)
         var isRead = [Bool](repeating: false, count: plan.references.count)
-        // Calls have few distinct ranges, and subqueries many calls.
-        var ranges: [TimeRange: CallRange] = [:]
         for call in plan.calls {
-            let stored = plan.range(of: call)
-            let range = ranges[stored] ?? CallRange(stored: stored, of: plan)
-            ranges[stored] = range
-            gathered.add(call, range)
+            gathered.add(call, plan.range(of: call))
             isRead[call.argument] = true
         }
         arguments = isRead.indices.filter { isRead[$0] }
         hasComputed = arguments.contains { plan.references[$0].computation != nil }
         (places, fields, collectors) = (gathered.places, gathered.fields, gathered.collectors)
         ofReferences = gathered.ofReferences
-        rangesDiffer =
-            plan.sources.contains { !$0.isSubquery }
-            && (fields.contains { $0.range.differs } || collectors.contains { $0.range.differs })
+        isMixed =
+            plan.sources.contains(where: \.isSubquery) && !plan.sources.allSatisfy(\.isSubquery)
         all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
 
-    /// Returns the fields and collectors of some references; nil means all.
-    func indices(of references: [Int]?) -> Indices {
-        guard let references else { return all }
-        return Indices(
-            fields: references.flatMap { ofReferences[$0].fields },
-            collectors: references.flatMap { ofReferences[$0].collectors })
+    /// Returns the fields and collectors of some references that read a source; nil means all.
+    func indices(of references: [Int]?, in source: PlannedSource) -> Indices {
+        var found = all
+        if let references {
+            found.fields = references.flatMap { ofReferences[$0].fields }
+            found.collectors = references.flatMap { ofReferences[$0].collectors }
+        }
+        if let extra = source.extraBuckets {
+            found.fields.removeAll { fields[$0].extraBuckets != extra }
+            found.collectors.removeAll { collectors[$0].extraBuckets != extra }
+        }
+        return found
     }
 }
 
-/// The times of the values that a call reads.
-struct CallRange: Equatable {
-    /// The range in experiments.
-    let stored: TimeRange
-    /// The range in subqueries. A bucket of a subquery may start before the range and still counts.
-    let ofSubqueries: TimeRange
-
-    var differs: Bool { stored != ofSubqueries }
-
-    fileprivate init(stored: TimeRange, of plan: SelectPlan) {
-        self.stored = stored
-        ofSubqueries = TimeRange(
-            lower: plan.earliestRow(from: stored.lower), upper: stored.upper)
+extension PlannedSource {
+    /// Returns the times of a call's values in the source. A bucket of a subquery may start before
+    /// the range and still counts.
+    func times(in range: TimeRange) -> TimeRange {
+        isSubquery ? TimeRange(lower: TimeRange.all.lower, upper: range.upper) : range
     }
 }
 
 /// A builder that collects the inputs of a plan's calls.
 private struct Gathered {
     let plan: SelectPlan
+    private let separatesCalls: Bool
     var places: [CallAssignments.Place] = []
     var fields: [CallAssignments.Field] = []
     var collectors: [CallAssignments.Collector] = []
@@ -113,26 +110,32 @@ private struct Gathered {
 
     init(_ plan: SelectPlan) {
         self.plan = plan
+        separatesCalls = plan.sources.contains { $0.extraBuckets != nil }
         ofReferences = Array(repeating: CallAssignments.Indices(), count: plan.references.count)
     }
 
-    mutating func add(_ call: PlannedCall, _ range: CallRange) {
+    mutating func add(_ call: PlannedCall, _ range: TimeRange) {
         let reference = call.argument
         // The planner refuses fields of a wrong type, but not the tags of a subquery.
         guard let type = plan.references[reference].type, call.aggregate?.accepts(type) ?? true
         else { return places.append(.nowhere) }
+        // Else all calls read the same sources.
+        let extra = separatesCalls ? call.extraBuckets : 0
         if let aggregate = call.aggregate, aggregate.isSimple, plan.auxiliary.isEmpty {
-            places.append(.field(field(aggregate, type, reference, range)))
+            places.append(.field(field(aggregate, type, reference, range, extra)))
         } else {
-            places.append(.collector(collector(type, reference, range)))
+            places.append(.collector(collector(type, reference, range, extra)))
         }
     }
 
     private mutating func field(
-        _ aggregate: Aggregate, _ type: FieldType, _ reference: Int, _ range: CallRange
+        _ aggregate: Aggregate, _ type: FieldType, _ reference: Int, _ range: TimeRange,
+        _ extra: Int64
     ) -> Int {
         let isEnd = aggregate == .first || aggregate.usesOnlyLastPoint
-        let known = ofReferences[reference].fields.first { fields[$0].range == range }
+        let known = ofReferences[reference].fields.first {
+            fields[$0].range == range && fields[$0].extraBuckets == extra
+        }
         if let known {
             fields[known].needs.formUnion(BucketNeeds(aggregate))
             fields[known].needsOnlyEnds = fields[known].needsOnlyEnds && isEnd
@@ -141,18 +144,22 @@ private struct Gathered {
         ofReferences[reference].fields.append(fields.count)
         fields.append(
             CallAssignments.Field(
-                reference: reference, type: type, range: range, needs: BucketNeeds(aggregate),
-                needsOnlyEnds: isEnd && plan.buckets == nil))
+                reference: reference, type: type, range: range, extraBuckets: extra,
+                needs: BucketNeeds(aggregate), needsOnlyEnds: isEnd && plan.buckets == nil))
         return fields.count - 1
     }
 
     private mutating func collector(
-        _ type: FieldType, _ reference: Int, _ range: CallRange
+        _ type: FieldType, _ reference: Int, _ range: TimeRange, _ extra: Int64
     ) -> Int {
-        let known = ofReferences[reference].collectors.first { collectors[$0].range == range }
+        let known = ofReferences[reference].collectors.first {
+            collectors[$0].range == range && collectors[$0].extraBuckets == extra
+        }
         if let known { return known }
         ofReferences[reference].collectors.append(collectors.count)
-        collectors.append(CallAssignments.Collector(reference: reference, type: type, range: range))
+        collectors.append(
+            CallAssignments.Collector(
+                reference: reference, type: type, range: range, extraBuckets: extra))
         return collectors.count - 1
     }
 }
@@ -172,28 +179,11 @@ extension SelectPlan {
         }
         return range.intersection(.all)
     }
-
-    /// Returns a lower bound of the times of a subquery's rows that stored rows of the time `lower`
-    /// or later have a part in.
-    fileprivate func earliestTime(from lower: Int64) -> Int64 {
-        if isRaw { return earliestRow(from: lower) }
-        guard let buckets else { return TimeRange.all.lower }
-        // A transformation may have results in the buckets that it reads before the range.
-        let extra = calls.map(\.extraBuckets).max() ?? 0
-        let first = isAscending ? buckets.earlier(lower, by: extra) : lower
-        return max(buckets.bounds(first).start, TimeRange.all.lower)
-    }
-
-    /// Returns a lower bound of the times of all rows that the sources have from a time on.
-    fileprivate func earliestRow(from lower: Int64) -> Int64 {
-        sources.reduce(lower) { earliest, source in
-            guard case .subquery(let inner) = source.origin else { return earliest }
-            return min(earliest, inner.earliestTime(from: lower))
-        }
-    }
 }
 
 extension PlannedCall {
     /// The number of buckets before the range that the transformations need.
-    fileprivate var extraBuckets: Int64 { transformations.reduce(0) { $0 + $1.extraBuckets } }
+    fileprivate var extraBuckets: Int64 {
+        aggregate == nil ? 0 : transformations.reduce(0) { $0 + $1.extraBuckets }
+    }
 }

@@ -132,7 +132,10 @@ struct ExplainExecution {
         let planned = plan.sources[source.index]
         switch planned.origin {
         case .subquery(let inner):
-            lines.append(indent + "source: subquery")
+            let readers = planned.extraBuckets.map {
+                ", for calls that read \($0) buckets before the range"
+            }
+            lines.append(indent + "source: subquery" + (readers ?? ""))
             if let condition = planned.condition {
                 lines.append(indent + "  condition: " + condition.text(plan))
             }

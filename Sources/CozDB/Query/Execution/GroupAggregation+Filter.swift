@@ -7,7 +7,7 @@ extension GroupAggregation {
         _ input: InputSeries, _ view: ExperimentView, _ series: Series, _ test: RowPredicate
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        let own = assignments.indices(of: input.present)
+        let own = assignments.indices(of: input.present, in: source)
         let ranges =
             own.fields.map { fields[$0].range } + own.collectors.map { collectors[$0].range }
         guard let range = ranges.dropFirst().reduce(ranges.first, { $0?.union($1) }),

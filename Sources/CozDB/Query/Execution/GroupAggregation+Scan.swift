@@ -24,7 +24,7 @@ extension GroupAggregation {
     mutating func scan(
         _ view: ExperimentView, _ series: Series, _ source: PlannedSource, _ present: [Int]?
     ) throws(DatabaseError) {
-        let own = assignments.indices(of: present)
+        let own = assignments.indices(of: present, in: source)
         for index in own.fields {
             guard let column = source.bindings[assignments.fields[index].reference].field else {
                 continue
@@ -245,7 +245,7 @@ extension GroupAggregation {
         var found = FirstValueColumns(
             view: view, series: series, source: source.number,
             range: own === plan ? .all : own.range)
-        for index in assignments.indices(of: input.present).fields {
+        for index in assignments.indices(of: input.present, in: plan.sources[input.source]).fields {
             guard let evaluation = evaluation(ofField: index, input),
                 let columns = evaluation.firstValueColumns(
                     own, source, view.schema, type: fields[index].type)

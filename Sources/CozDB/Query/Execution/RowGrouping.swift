@@ -105,9 +105,10 @@ private struct SparseAggregation {
     mutating func add(
         _ rows: RowBatch, _ source: PlannedSource, _ empty: GroupAggregation
     ) throws(DatabaseError) {
-        let indices = empty.assignments.indices(of: rows.references.references)
+        let indices = empty.assignments.indices(
+            of: rows.references.references, in: source)
         var grown = 0
-        if empty.assignments.rangesDiffer { setRanges(indices, empty) }
+        if empty.assignments.isMixed { setRanges(indices, empty) }
         for index in indices.fields {
             let reference = empty.assignments.fields[index].reference
             guard empty.plan.isField(reference, source) else { continue }

@@ -65,6 +65,9 @@ struct PlannedSource {
     var dimensions: [Binding]
     /// The WHERE clause without its time bounds.
     var condition: Evaluation?
+    /// The calls that read a subquery: those whose transformations need this number of buckets
+    /// before the range, where the subquery begins. Nil: all calls.
+    var extraBuckets: Int64?
 
     var isSubquery: Bool {
         if case .subquery = origin { true } else { false }

@@ -18,6 +18,7 @@ struct Planner {
     private var tagNamesByExperiment: [Int: Set<Name>] = [:]
     /// The number of FROM items so far, including those of subqueries.
     private var sourceCount = 0
+    private var subqueryCount = 0
     /// The approximate memory of the columns so far, including those of subqueries.
     var columnsSizeBytes = 0
 
@@ -101,27 +102,19 @@ struct Planner {
                 names.append(PlannedDimension(name: reference.name, kind: .any))
             }
         }
-        let extra = statement.fields.map { Planner.extraBuckets($0.expression) }.max() ?? 0
+        var extras: Set<Int64> = []
+        for field in statement.fields { Planner.collectExtraBuckets(field.expression, &extras) }
         var known: Set<ObjectIdentifier> = []
         try checkPatterns(statement.sources)
         for source in statement.sources {
             if case .subquery(let inner) = source {
                 // Series functions read beyond the range, which limits only their results.
-                var (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
-                if let buckets = plan.buckets {
-                    if plan.isAscending {
-                        first = first.map { buckets.earlier($0, by: extra) }
-                    } else {
-                        last = last.map { buckets.later($0, by: extra) }
-                    }
-                }
-                let surroundings = OuterQuery(
+                let (first, last) = checks.seriesCall == nil ? bounds : (nil, nil)
+                let around = OuterQuery(
                     first: first, last: last,
                     interval: (checks.interval, checks.offset), isAscending: plan.isAscending,
                     dimensions: names)
-                let inner = try self.plan(inner, inside: surroundings)
-                if inner.endsAtPlanningTime { plan.endsAtPlanningTime = true }
-                append(.subquery(inner), to: plan)
+                try append(inner, to: plan, extras.sorted(), around)
                 continue
             }
             for view in try experiments(source)
@@ -131,20 +124,78 @@ struct Planner {
         }
     }
 
-    /// Returns the number of buckets before the range that nested transformations need.
-    private static func extraBuckets(_ expression: Expression) -> Int64 {
-        let inner = expression.parts.map { extraBuckets($0) }.max() ?? 0
-        guard case .call(let call) = expression, case .call(let argument)? = call.arguments.first,
-            // A computed field has no buckets.
-            MathFunction(rawValue: argument.name) == nil,
-            Transformation.names.contains(call.name)
-                || TechnicalFunction.Kind(rawValue: call.name) != nil
-        else { return inner }
-        return inner + (call.name == "cumulative_sum" ? 0 : 1)
+    /// Appends a subquery. It begins with the buckets that the transformations of the calls around
+    /// it need. If they need different numbers, it is planned for each: as in InfluxDB, each call
+    /// reads its own range.
+    private mutating func append(
+        _ statement: SelectStatement, to plan: SelectPlan, _ extras: [Int64], _ outer: OuterQuery
+    ) throws(DatabaseError) {
+        let isBounded = (plan.isAscending ? outer.first : outer.last) != nil
+        guard let buckets = plan.buckets, isBounded, !extras.isEmpty else {
+            return append(.subquery(try planSubquery(statement, inside: outer, of: plan)), to: plan)
+        }
+        for extra in extras {
+            var outer = outer
+            if plan.isAscending {
+                outer.first = outer.first.map { buckets.earlier($0, by: extra) }
+            } else {
+                outer.last = outer.last.map { buckets.later($0, by: extra) }
+            }
+            let inner = try planSubquery(statement, inside: outer, of: plan)
+            append(.subquery(inner), to: plan, for: extras.count > 1 ? extra : nil)
+        }
     }
 
-    private mutating func append(_ origin: PlannedSource.Origin, to plan: SelectPlan) {
-        plan.sources.append(PlannedSource(origin, number: sourceCount))
+    private mutating func planSubquery(
+        _ statement: SelectStatement, inside outer: OuterQuery, of plan: SelectPlan
+    ) throws(DatabaseError) -> SelectPlan {
+        subqueryCount += 1
+        guard subqueryCount <= Parser.subqueryCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "statement has more than \(Parser.subqueryCountMax) subqueries, of which some are "
+                    + "read for calls with and without transformations; select these calls in "
+                    + "several statements", offset: statement.offset)
+        }
+        let inner = try self.plan(statement, inside: outer)
+        if inner.endsAtPlanningTime { plan.endsAtPlanningTime = true }
+        return inner
+    }
+
+    /// Collects the numbers of buckets before the range that the transformations of calls need.
+    private static func collectExtraBuckets(_ expression: Expression, _ found: inout Set<Int64>) {
+        switch expression {
+        case .call(let call) where MathFunction(rawValue: call.name) == nil:
+            found.insert(extraBuckets(expression))
+        case .distinct: found.insert(0)
+        default: for part in expression.parts { collectExtraBuckets(part, &found) }
+        }
+    }
+
+    /// Returns the number of buckets before the range that nested transformations need.
+    private static func extraBuckets(_ expression: Expression) -> Int64 {
+        guard case .call(let call) = expression, let argument = call.arguments.first else {
+            return 0
+        }
+        switch argument {
+        // A computed field has no buckets.
+        case .call(let inner) where MathFunction(rawValue: inner.name) != nil: return 0
+        case .call, .distinct: break
+        default: return 0
+        }
+        let isTransformation =
+            Transformation.names.contains(call.name)
+            || TechnicalFunction.Kind(rawValue: call.name) != nil
+        let own: Int64 = isTransformation && call.name != "cumulative_sum" ? 1 : 0
+        return own + extraBuckets(argument)
+    }
+
+    private mutating func append(
+        _ origin: PlannedSource.Origin, to plan: SelectPlan, for extraBuckets: Int64? = nil
+    ) {
+        var source = PlannedSource(origin, number: sourceCount)
+        source.extraBuckets = extraBuckets
+        plan.sources.append(source)
         sourceCount += 1
     }
 
