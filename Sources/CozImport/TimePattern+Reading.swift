@@ -10,7 +10,8 @@ extension TimePattern {
         var dayOfYear: Int64?
         var hour: Int64 = 0
         var is12HourClock = false
-        var isPM = false
+        /// Nil: neither AM nor PM.
+        var isPM: Bool?
         var minute: Int64 = 0
         var second: Int64 = 0
         var nanoseconds: Int64 = 0
@@ -23,8 +24,8 @@ extension TimePattern {
         var scan = CellScan(text, range)
         var found = Found()
         for piece in pieces where !TimePattern.read(piece, &scan, &found) { return nil }
-        guard scan.isAtEnd else { return nil }
-        return TimePattern.civil(found)
+        guard scan.isAtEnd, let hour = hour(found) else { return nil }
+        return TimePattern.civil(found, hour: hour)
     }
 
     private static func read(_ piece: Piece, _ scan: inout CellScan, _ found: inout Found) -> Bool {
@@ -57,7 +58,7 @@ extension TimePattern {
         case .hour: return take(number(2, 0...23), \.hour)
         case .hour12:
             found.is12HourClock = true
-            return take(number(2, 1...12).map { $0 % 12 }, \.hour)
+            return take(number(2, 0...12), \.hour)
         case .minute: return take(number(2, 0...59), \.minute)
         case .second: return take(number(2, 0...59), \.second)
         case .fraction: return take(scan.fraction(), \.nanoseconds)
@@ -82,13 +83,23 @@ extension TimePattern {
         }
     }
 
-    private static func civil(_ found: Found) -> CivilTime? {
+    /// Returns the hour of the day. Go's rule is at the end of `parse` in its time/format.go.
+    private func hour(_ found: Found) -> Int64? {
+        if hasGoHours {
+            if found.isPM == true, found.hour < 12 { return found.hour + 12 }
+            return found.isPM == false && found.hour == 12 ? 0 : found.hour
+        }
+        guard found.is12HourClock else { return found.hour }
+        guard found.hour > 0 else { return nil }
+        return found.hour % 12 + (found.isPM == true ? 12 : 0)
+    }
+
+    private static func civil(_ found: Found, hour: Int64) -> CivilTime? {
         if let seconds = found.epochSeconds {
             return CivilTime(
                 day: seconds / 86_400, seconds: seconds % 86_400, nanoseconds: found.nanoseconds,
                 offsetSeconds: 0)
         }
-        let hour = found.is12HourClock && found.isPM ? found.hour + 12 : found.hour
         var day: Int64
         if let dayOfYear = found.dayOfYear {
             day = CivilTime.day(year: found.year, month: 1, day: 1) + dayOfYear - 1

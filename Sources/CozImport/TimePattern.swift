@@ -26,8 +26,13 @@ public struct TimePattern: Sendable {
     }
 
     let pieces: [Piece]
+    /// Whether hours of a 12-hour clock are those of Go: AM and PM count for `hour`, too, and 12
+    /// without either is noon.
+    let hasGoHours: Bool
 
-    private init(pieces: [Piece]) { self.pieces = pieces }
+    private init(pieces: [Piece], hasGoHours: Bool = false) {
+        (self.pieces, self.hasGoHours) = (pieces, hasGoHours)
+    }
 
     /// Parses a pattern of strptime: %Y %y %m %d %e %j %H %I %M %S %f %p %b %B %h %a %A %z %Z %s %T
     /// %R %F %D %%. Two-digit years are 1969 to 2068 (POSIX).
@@ -94,6 +99,11 @@ public struct TimePattern: Sendable {
         var pieces: [Piece] = []
         var rest = layout.utf8[...]
         scan: while let first = rest.first {
+            if rest.starts(with: "_2006".utf8) {
+                // The year after an underscore, not a day and 006.
+                pieces.append(.literal(first))
+                rest = rest.dropFirst()
+            }
             for (text, piece) in TimePattern.goNames where rest.starts(with: text.utf8) {
                 pieces.append(piece)
                 rest = rest.dropFirst(text.utf8.count)
@@ -116,7 +126,7 @@ public struct TimePattern: Sendable {
             pieces.append(first == space ? .blanks : .literal(first))
             rest = rest.dropFirst()
         }
-        self.init(pieces: pieces)
+        self.init(pieces: pieces, hasGoHours: true)
     }
 
     /// The first match wins, so longer names come before their prefixes.

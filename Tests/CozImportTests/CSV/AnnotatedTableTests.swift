@@ -111,6 +111,27 @@ internal import Testing
             ])
     }
 
+    /// Go's rule (the end of `parse` in its time/format.go): AM and PM count for both hours of a
+    /// layout, and 12 without either is noon.
+    @Test(arguments: [
+        ("2006-01-02 03:04", "2024-02-12 12:30", 45_000),
+        ("2006-01-02 03:04", "2024-02-12 00:30", 1800),
+        ("2006-01-02 03:04 PM", "2024-02-12 12:30 AM", 1800),
+        ("2006-01-02 03:04 PM", "2024-02-12 12:30 PM", 45_000),
+        ("2006-01-02 03:04 PM", "2024-02-12 03:30 PM", 55_800),
+        ("2006-01-02 15:04 PM", "2024-02-12 03:30 PM", 55_800),
+        ("2006-01-02 15:04 PM", "2024-02-12 12:30 AM", 1800),
+        ("2006-01-02 15:04 PM", "2024-02-12 15:30 AM", 55_800),
+        ("02_01_2006 15:04", "12_02_2024 15:30", 55_800),
+    ])
+    func `hours of a layout are Go's`(_ layout: String, _ text: String, _ second: Int) throws {
+        let found = try read(
+            "#datatype measurement,tag,dateTime:\(layout),double\n"
+                + "m,id_participant,time,f\nm,p,\(text),1\n")
+        #expect(found.refusals.isEmpty)
+        #expect(found.lines.first?.contains(" \(1_707_696_000 + second)000000000") == true)
+    }
+
     @Test func `headers may say types, and columns may have values of their own`() throws {
         let found = try read(
             "#constant,measurement,m\nname|tag,s|string|none,n|long|0,t|dateTime:number\n"

@@ -308,6 +308,13 @@ struct RowBatchReader {
         }
     }
 
+    /// The approximate memory of what is known of the columns, those of subqueries included.
+    var columnsSizeBytes: Int {
+        inner.reduce(filled.count * 2 * MemoryLayout<ValueSource>.stride) {
+            $0 + $1.columnsSizeBytes
+        }
+    }
+
     /// The number of references that may take memory in each batch. Storage cuts its batches by the
     /// columns that have values in them.
     private static func fullCount(

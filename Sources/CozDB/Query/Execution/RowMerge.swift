@@ -27,11 +27,13 @@ struct RowMerge {
     /// A series with an open reader; released at its end.
     private final class OpenSeries {
         var reader: RowBatchReader
+        let columnsSizeBytes: Int
         var batch = RowBatch()
         var row = 0
 
         init(_ reader: RowBatchReader) {
             self.reader = reader
+            columnsSizeBytes = reader.columnsSizeBytes
         }
     }
 
@@ -134,9 +136,9 @@ struct RowMerge {
     private mutating func refill(_ index: Int, _ series: OpenSeries) throws(DatabaseError) {
         series.row = 0
         heap.removeFirst()
-        sizeBytes -= RowMerge.sizeBytes(series.batch)
+        if open[index] != nil { sizeBytes -= RowMerge.sizeBytes(series) }
         let hasRows = try series.reader.next(into: &series.batch)
-        if hasRows { sizeBytes += RowMerge.sizeBytes(series.batch) }
+        if hasRows { sizeBytes += RowMerge.sizeBytes(series) }
         if inputs.count > 1, sizeBytes > reservedBytes {
             reservedBytes = sizeBytes + reservedMore
             try share.resize(to: reservedBytes)
@@ -145,8 +147,11 @@ struct RowMerge {
         if hasRows { push(index, series.batch.times[0]) }
     }
 
-    private static func sizeBytes(_ batch: RowBatch) -> Int {
-        batch.count * (8 + VectorBuilder.rowSizeBytes * batch.references.references.count)
+    private static func sizeBytes(_ series: OpenSeries) -> Int {
+        let batch = series.batch
+        let columnCount = batch.references.references.count
+        return series.columnsSizeBytes
+            + batch.count * (8 + VectorBuilder.rowSizeBytes * columnCount)
     }
 
     private static func rest(_ batch: RowBatch, from row: Int) -> RowBatch {

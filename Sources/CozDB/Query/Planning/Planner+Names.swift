@@ -107,7 +107,12 @@ extension Planner {
     private static let combinationCountMax = 1 << 22
 
     func checkBindingCount(_ plan: SelectPlan) throws(DatabaseError) {
-        guard plan.bindingCount > Planner.combinationCountMax else { return }
+        guard bindingCount + plan.bindingCount > Planner.combinationCountMax else { return }
+        guard bindingCount == 0 else {
+            throw Planner.tooMany(
+                "\(bindingCount + plan.bindingCount) columns of subqueries and in experiments",
+                "name the columns in place of a wildcard, or nest fewer subqueries")
+        }
         throw Planner.tooMany(
             "\(plan.references.count + plan.dimensions.count) columns and tags in "
                 + "\(plan.sources.count) experiments or subqueries",

@@ -19,6 +19,8 @@ struct Planner {
     /// The number of FROM items so far, including those of subqueries.
     private var sourceCount = 0
     private var subqueryCount = 0
+    /// The bindings of the subqueries so far.
+    private(set) var bindingCount = 0
     /// The approximate memory of the columns so far, including those of subqueries.
     var columnsSizeBytes = 0
 
@@ -63,6 +65,7 @@ struct Planner {
         if !options.influxCompatible { try TimeConditionChecks.checkDates(statement.condition) }
         try planColumns(plan, try expanded(plan, statement, checks.fields))
         try resolveConditions(plan, checks.split.rest)
+        bindingCount += plan.bindingCount
         return plan
     }
 

@@ -113,6 +113,38 @@ private final class Stop: Sendable {
         #expect(failure(text) { $0.memorySizeBytesMax = 200_000_000 } == nil)
     }
 
+    @Test func `columns of nested subqueries are limited together`() throws {
+        var batch = WriteBatch()
+        let fields = (0..<30_000).map { ("f\($0)", FieldValue.integer(1)) }
+        try batch.add(
+            experiment: "wide", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 0),
+            fields: Dictionary(uniqueKeysWithValues: fields))
+        _ = try database.write(batch)
+        var text = "wide"
+        for _ in 0..<100 { text = "(SELECT * FROM \(text), wide)" }
+        let error = failure("EXPLAIN " + text.dropFirst().dropLast()) { _ in }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("nest fewer subqueries") == true)
+    }
+
+    @Test func `what is open of a merge counts as memory`() throws {
+        var batch = WriteBatch()
+        for row in 0..<3 {
+            let fields = (0..<1000).map { ("f\($0)", FieldValue.integer(1)) }
+            try batch.add(
+                experiment: "open", tags: ["id_participant": "p\(row % 2)"],
+                time: Timestamp(nanoseconds: Int64(row)),
+                fields: Dictionary(uniqueKeysWithValues: fields))
+        }
+        _ = try database.write(batch)
+        var text = "open"
+        for _ in 0..<50 { text = "(SELECT * FROM \(text), open)" }
+        let statement = String(text.dropFirst().dropLast())
+        let error = failure(statement) { $0.memorySizeBytesMax = 100_000_000 }
+        #expect(error?.kind == .limitExceeded)
+        #expect(failure(statement) { $0.memorySizeBytesMax = 2_000_000_000 } == nil)
+    }
+
     @Test func `what is streamed needs no memory`() throws {
         for text in [
             "SELECT sum(v), max(v) FROM m", "SELECT count(v) FROM m WHERE s =~ /9$/",
