@@ -65,7 +65,8 @@ public enum Identity: Hashable, Sendable {
 public enum TypeRule: UInt8, Sendable {
     /// The value is stored if it converts without loss; otherwise that value alone is refused.
     case lossless = 1
-    /// InfluxDB's rule: the whole point is refused.
+    /// InfluxDB's rule: the whole point is refused. A number without a type (of CSV and JSON) that
+    /// an integer field cannot hold is refused alone.
     case strict = 2
 }
 
