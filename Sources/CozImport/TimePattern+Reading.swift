@@ -75,7 +75,8 @@ extension TimePattern {
             found.offset = scan.offset()
             return found.offset != nil
         case .zoneName:
-            found.offset = 0
+            // An offset next to the name counts.
+            if found.offset == nil { found.offset = 0 }
             return scan.name(of: ["utc", "gmt"]) != nil
         case .epochSeconds:
             found.epochSeconds = number(12, 0...(1 << 40))

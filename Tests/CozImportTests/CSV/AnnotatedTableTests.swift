@@ -123,8 +123,12 @@ internal import Testing
         ("2006-01-02 15:04 PM", "2024-02-12 12:30 AM", 1800),
         ("2006-01-02 15:04 PM", "2024-02-12 15:30 AM", 55_800),
         ("02_01_2006 15:04", "12_02_2024 15:30", 55_800),
+        ("2006-01-02 15:04 -0700 MST", "2024-02-12 15:30 +0100 GMT", 52_200),
+        ("2006-01-02 15:04 MST-0700", "2024-02-12 15:30 GMT+0100", 52_200),
     ])
-    func `hours of a layout are Go's`(_ layout: String, _ text: String, _ second: Int) throws {
+    func `hours and offsets of a layout are Go's`(_ layout: String, _ text: String, _ second: Int)
+        throws
+    {
         let found = try read(
             "#datatype measurement,tag,dateTime:\(layout),double\n"
                 + "m,id_participant,time,f\nm,p,\(text),1\n")
