@@ -120,7 +120,7 @@ enum CellValue: Equatable {
             else { return nil }
             scan.skip(unit.name.utf8.count)
             let (product, isTooMany) = whole.multipliedReportingOverflow(by: unit.nanoseconds)
-            let share = Double(fraction) / 1e9 * Double(unit.nanoseconds)
+            let share = Int128(fraction) * Int128(unit.nanoseconds) / 1_000_000_000
             let (part, isTooLong) = product.addingReportingOverflow(Int64(share))
             let (sum, overflow) = total.addingReportingOverflow(part)
             if isTooMany || isTooLong || overflow { return nil }

@@ -75,7 +75,8 @@ struct SleepSource {
                     guard let minutes, minutes > 0, minutes <= SleepSource.minutesMax else {
                         continue
                     }
-                    let length = Int64(minutes * 60 * Double(SleepSource.second))
+                    // Rounded: 4.1 minutes are 246 s, though not as a product of doubles.
+                    let length = Int64((minutes * 60 * Double(SleepSource.second)).rounded())
                     spans.append(SleepSpan(start: time, end: time + length, stage: stage))
                 }
             }

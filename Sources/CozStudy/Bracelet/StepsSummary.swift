@@ -53,14 +53,11 @@ public struct StepsSummary: Hashable, Sendable, Encodable {
 
 /// Converts steps to meters.
 struct StepLength {
-    let metres: Double
+    let heightCentimetres: Double
 
     /// Source: the bracelet's documentation. 0.414 is the usual ratio of step length to height.
-    init(heightCentimetres: Double) {
-        metres = heightCentimetres * 0.414 / 100
-    }
-
-    func distance(_ steps: Double) -> Int { (steps * metres).rounded }
+    /// Multiplied by integers first, so that halves are exact.
+    func distance(_ steps: Double) -> Int { (steps * heightCentimetres * 414 / 100_000).rounded }
 }
 
 /// The values of a slot.

@@ -16,7 +16,7 @@ struct AnswerCounter: QueryResultSink {
     private(set) var counts: [[SurveyAnswers.Count]]
     let statement: String
 
-    private let countsSurveys: Bool
+    let countsSurveys: Bool
     /// The places of the answers of each question.
     private var places: [[[UInt8]: Int]]
     /// The start times of the current participant, numbered.

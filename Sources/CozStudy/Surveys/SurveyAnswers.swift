@@ -73,24 +73,27 @@ extension Database {
         var counts = counter.counts[...]
         return fields.map { field, isRegistered in
             let isStored = schema.field(field.name)?.type == .string
+            // The count of surveys with an answer that was never given.
+            let none = counter.countsSurveys ? 0 : nil
             return SurveyAnswers(
-                field, isStored ? counts.removeFirst() : [], isRegistered: isRegistered)
+                field, isStored ? counts.removeFirst() : [], isRegistered: isRegistered,
+                surveysOfNone: none)
         }
     }
 }
 
 extension SurveyAnswers {
-    init(_ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool) {
+    fileprivate init(
+        _ field: SchemaPreset.Field, _ counts: [Count], isRegistered: Bool, surveysOfNone: Int?
+    ) {
         self.field = field.name
         question = field.question
         self.isRegistered = isRegistered
         var rest = Dictionary(
             counts.map { (Array($0.answer.utf8), $0) }, uniquingKeysWith: { first, _ in first })
-        // The survey count of an answer that was never given: 0 if surveys are counted, else nil.
-        let none = counts.first?.surveys.map { _ in 0 }
         offered = field.options.map { option in
             rest.removeValue(forKey: Array(option.utf8))
-                ?? Count(answer: option, rows: 0, surveys: none)
+                ?? Count(answer: option, rows: 0, surveys: surveysOfNone)
         }
         others = rest.values
             .sorted {

@@ -111,6 +111,17 @@ internal import Testing
             ])
     }
 
+    @Test(arguments: [
+        ("0.071m", 4_260_000_000), ("0.500768256s", 500_768_256), ("0.283m", 16_980_000_000),
+        ("1h0.5m", 3_630_000_000_000), ("-1.5h", -5_400_000_000_000), ("0.9ns", 0),
+    ])
+    func `durations are exact`(_ text: String, _ nanoseconds: Int) throws {
+        let found = try read(
+            "#datatype measurement,tag,dateTime:number,duration\n"
+                + "m,id_participant,time,f\nm,p,1,\(text)\n")
+        #expect(found.lines.first?.contains("f=\(nanoseconds)i") == true, "\(found)")
+    }
+
     /// Go's rule (the end of `parse` in its time/format.go): AM and PM count for both hours of a
     /// layout, and 12 without either is noon.
     @Test(arguments: [

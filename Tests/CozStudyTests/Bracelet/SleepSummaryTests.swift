@@ -23,6 +23,15 @@ struct SleepSummaryTests {
         ("core", 60), ("REM", 30), ("deep", 10), ("REM", 9), ("core", 20), ("awake", 3),
     ]
 
+    @Test func `tenths of minutes end on the second`() throws {
+        var study = try BraceletStudy()
+        let start = Timestamp.nanoseconds("2024-01-01T23:55:54Z")
+        try study.add(start, ["ts_sleep_core": .float(4.1)])
+        try study.write()
+        let sleep = try study.summaries("2024-01-02").sleep()[0].summaries.first
+        #expect(sleep?.stopSession.description == "2024-01-02T00:00:00.000000000Z")
+    }
+
     @Test func `a night has totals, transitions and its begin the evening before`() throws {
         var study = try BraceletStudy()
         try cozie("2022-01-31T22:50:00Z", night, to: &study)

@@ -41,6 +41,18 @@ struct StepsSummaryTests {
         #expect(abs(summary.slots[0].energyExp - 39.164) < 1e-9)
     }
 
+    @Test(arguments: [(5000, 185.0, 3830), (200, 125, 104), (5000, 175, 3623)])
+    func `halves of a meter are rounded away from zero`(
+        _ steps: Int64, _ height: Double, _ distance: Int
+    ) throws {
+        var study = try BraceletStudy()
+        try study.add(Self.midnight, ["last_steps": .integer(steps)])
+        try study.write()
+        let found = try study.summaries("2022-02-01") { $0.heightCentimetres = height }
+        #expect(try found.steps()[0].summaries[0].stepDistance == Double(distance))
+        #expect(try found.activity()[0].summaries[0].distance == distance)
+    }
+
     @Test func `activity is the same in short`() throws {
         let summary = try example().summaries("2022-02-01").activity()[0].summaries[0]
         #expect(summary.steps == 37)

@@ -265,6 +265,22 @@ struct WatchSurveyTests {
         try database.close()
     }
 
+    @Test func `a question that nobody answered has no surveys`() throws {
+        let database = try database()
+        var batch = WriteBatch()
+        batch.declare(
+            SchemaPreset.Field("q_b", .string, question: "b", options: ["x"]),
+            experiment: batch.experiment("dev".utf8.span))
+        try batch.add(
+            experiment: "dev", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+            fields: ["q_a": .string("x"), "ws_timestamp_start": .string("09:00")])
+        _ = try database.write(batch)
+        let answers = try database.surveyAnswers(of: "dev")
+        #expect(answers.map(\.field) == ["q_b", "q_a"])
+        #expect(answers.first?.offered.map(\.surveys) == [0])
+        try database.close()
+    }
+
     @Test func `questions without a survey are counted too`() throws {
         let database = try database()
         try write(["yes", "no", "yes"], to: database)
