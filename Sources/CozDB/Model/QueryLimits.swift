@@ -16,7 +16,8 @@ public struct QueryLimits: Hashable, Sendable {
     public var bucketCountMax = 10_000_000
     /// Maximum memory of a statement's buffers in bytes: materialized function inputs, groups, rows
     /// to be sorted, subquery results, lists of series. A collected `QueryResult` counts too.
-    /// Decoded blocks (a few megabytes) and buffers of other sinks do not.
+    /// Decoded blocks (a few megabytes) and buffers of other sinks do not. The columns of a
+    /// statement count by themselves, and may take 16 MiB if the limit is less.
     public var memorySizeBytesMax = 4 << 30
 
     /// The largest `textSizeBytesMax`.
