@@ -185,19 +185,18 @@ struct CellScan {
         return isNegative ? -seconds : seconds
     }
 
-    /// Returns the index of the name at the cursor. Ignores case; the first three letters of a
-    /// longer name are enough.
+    /// Reads a name, whole or its first three letters, and returns its index. Ignores case.
     mutating func name(of names: [String]) -> Int? {
-        var letters: [UInt8] = []
-        var next = index
-        while next < end, (text[next] | 0x20) &- 0x61 < 26 {
-            letters.append(text[next] | 0x20)
-            next += 1
+        for isWhole in [true, false] {
+            for (number, name) in names.enumerated() {
+                let letters = isWhole ? name.utf8.prefix(.max) : name.utf8.prefix(3)
+                guard end - index >= letters.count,
+                    zip(index..., letters).allSatisfy({ text[$0] | 0x20 == $1 })
+                else { continue }
+                index += letters.count
+                return number
+            }
         }
-        let found = names.firstIndex { name in
-            letters.elementsEqual(name.utf8) || letters.elementsEqual(name.utf8.prefix(3))
-        }
-        if found != nil { index = next }
-        return found
+        return nil
     }
 }

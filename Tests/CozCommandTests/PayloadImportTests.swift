@@ -157,6 +157,19 @@ struct PayloadImportTests {
         #expect(keys.map(String.init).sorted() == expected.sorted())
     }
 
+    @Test func `the preset knows when an answer arrived, in either form`() throws {
+        let answer = item.replacing("74}", with: "74,\"q_place\":\"home\"}")
+        _ = try folder.write(answer, to: "a.json")
+        for (form, type) in [("ms", "q_place_lambda_ms,float"), ("iso", "q_place_lambda,string")] {
+            let run = try cozdb(
+                "import --db \(form) --preset cozie-v3 --enrich --lambda \(form) "
+                    + "--enrich-fields q_place a.json")
+            #expect(run.status == 0, "\(run)")
+            let keys = try cozdb("query --db \(form) --format csv 'SHOW FIELD KEYS'").output
+            #expect(keys.contains(",\(type)"), "\(keys)")
+        }
+    }
+
     @Test func `a renamed trigger is the trigger`() throws {
         let pushed = item.replacing(
             "\"ts_heart_rate\":74", with: #""ts_heart_rate":74,"transmit_trigger":"push""#)

@@ -101,7 +101,7 @@ enum CellValue: Equatable {
         }
     }
 
-    /// Parses a duration such as `1h30m` or `-2.5us` as nanoseconds; nil for anything else.
+    /// Parses a duration such as `1h30m`, `-2.5us` or `0` as nanoseconds; nil for anything else.
     static func duration(_ text: PaddedBytes, _ range: Range<Int>) -> Int64? {
         let units: [(name: String, nanoseconds: Int64)] = [
             ("ns", 1), ("us", 1000), ("µs", 1000), ("μs", 1000), ("ms", 1_000_000),
@@ -113,14 +113,17 @@ enum CellValue: Equatable {
         if !isNegative { _ = scan.take(NumberParsing.plus) }
         var total: Int64 = 0
         repeat {
-            guard let whole = scan.number(digitsMax: 18) else { return nil }
-            let fraction = scan.take(NumberParsing.point) ? scan.fraction() : 0
-            guard let fraction,
+            let whole = scan.number(digitsMax: 18)
+            let fraction = scan.take(NumberParsing.point) ? scan.fraction() : nil
+            // Zero needs no unit.
+            if whole == 0, fraction == nil, total == 0, scan.isAtEnd { return 0 }
+            guard whole != nil || fraction != nil,
                 let unit = units.first(where: { scan.starts(with: $0.name) })
             else { return nil }
             scan.skip(unit.name.utf8.count)
-            let (product, isTooMany) = whole.multipliedReportingOverflow(by: unit.nanoseconds)
-            let share = Int128(fraction) * Int128(unit.nanoseconds) / 1_000_000_000
+            let (product, isTooMany) = (whole ?? 0).multipliedReportingOverflow(
+                by: unit.nanoseconds)
+            let share = Int128(fraction ?? 0) * Int128(unit.nanoseconds) / 1_000_000_000
             let (part, isTooLong) = product.addingReportingOverflow(Int64(share))
             let (sum, overflow) = total.addingReportingOverflow(part)
             if isTooMany || isTooLong || overflow { return nil }

@@ -438,13 +438,7 @@ enum CozieTable {
         # Beside other fields: added by the backend
         *_lambda                                 string   -          row    -       server  -
             When the backend stored the field of that name, UTC, as text.
-        ts_*_lambda_ms                           float    ms         row    -       server  -
-            When the backend stored the field of that name, since 1970 UTC.
-        ws_*_lambda_ms                           float    ms         row    -       server  -
-            When the backend stored the field of that name, since 1970 UTC.
-        notification_*_lambda_ms                 float    ms         row    -       server  -
-            When the backend stored the field of that name, since 1970 UTC.
-        action_*_lambda_ms                       float    ms         row    -       server  -
+        *_lambda_ms                              float    ms         row    -       server  -
             When the backend stored the field of that name, since 1970 UTC.
         *_trigger                                string   -          row    -       server  -
             What made the app send the field of that name.

@@ -3,8 +3,8 @@
 internal import CozDB
 internal import CozImport
 
-/// Chooses field types in this order: the stored type; text for `q_*`; the declared type; the type
-/// from an earlier file of the import; the catalogue; the values of the whole column.
+/// Chooses field types in this order: the stored type; text for answers (`q_*`); the declared type;
+/// the type from an earlier file of the import; the catalogue; the values of the whole column.
 struct CozieTypes {
     private let schema: ExperimentSchema?
     private let options: ImportOptions
@@ -22,10 +22,10 @@ struct CozieTypes {
     func type(of name: [UInt8]) -> FieldType? {
         let text = options.storedName(of: String(decoding: name, as: UTF8.self))
         if let type = schema?.field(text)?.type { return type }
+        let known = CozieCatalogue.v3.field(named: text)
         // Answers are text, even if they look like numbers: "7", "00".
-        if text.utf8.starts(with: "q_".utf8) { return .string }
-        return schema?.declaration(of: text)?.type ?? decided[name]
-            ?? CozieCatalogue.v3.field(named: text)?.type
+        if known?.pattern == "q_*" { return .string }
+        return schema?.declaration(of: text)?.type ?? decided[name] ?? known?.type
     }
 
     /// Saves the type found from the values of a file, for the following files.

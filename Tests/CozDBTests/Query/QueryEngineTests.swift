@@ -181,6 +181,24 @@ private struct CallingSink: QueryResultSink {
         #expect(nested.series[0].rowCount == 6)
     }
 
+    @Test func `subqueries that calls read in several ranges are limited`() {
+        var text = "SELECT sum(v) AS x FROM m GROUP BY time(10m)"
+        for level in 1...8 {
+            text = "SELECT sum(x) AS x, difference(sum(x)) AS y FROM (\(text))"
+            // Each level is read twice for each reading of the level around it.
+            let bounded = text + " WHERE time >= 0s AND time < 1h GROUP BY time(10m)"
+            if level < 7 {
+                #expect(throws: Never.self) { try database.query(bounded, options: options) }
+            } else {
+                let error = #expect(throws: DatabaseError.self) {
+                    try database.query(bounded, options: options)
+                }
+                #expect(error?.message.contains("more than 200 subqueries") == true)
+            }
+            text += " GROUP BY time(10m)"
+        }
+    }
+
     @Test func `a query can be cancelled`() {
         var options = options
         options.isCancelled = { true }

@@ -114,6 +114,7 @@ internal import Testing
     @Test(arguments: [
         ("0.071m", 4_260_000_000), ("0.500768256s", 500_768_256), ("0.283m", 16_980_000_000),
         ("1h0.5m", 3_630_000_000_000), ("-1.5h", -5_400_000_000_000), ("0.9ns", 0),
+        ("0", 0), ("-0", 0), (".5s", 500_000_000), ("1.m", 60_000_000_000),
     ])
     func `durations are exact`(_ text: String, _ nanoseconds: Int) throws {
         let found = try read(
@@ -136,6 +137,10 @@ internal import Testing
         ("02_01_2006 15:04", "12_02_2024 15:30", 55_800),
         ("2006-01-02 15:04 -0700 MST", "2024-02-12 15:30 +0100 GMT", 52_200),
         ("2006-01-02 15:04 MST-0700", "2024-02-12 15:30 GMT+0100", 52_200),
+        ("2006-01-02T3:04PMZ07:00", "2024-02-12T3:30PMZ", 55_800),
+        ("2Jan2006T15:04", "12Feb2024T15:30", 55_800),
+        ("2006JanuaryT02 15:04", "2024februaryT12 15:30", 55_800),
+        ("MonT2006-01-02 15:04", "MondayT2024-02-12 15:30", 55_800),
     ])
     func `hours and offsets of a layout are Go's`(_ layout: String, _ text: String, _ second: Int)
         throws

@@ -45,6 +45,7 @@ struct CozieCSVImportTests {
             name: "ws_survey_count", cells: ["9223372036854775807", "-9223372036854775808"],
             type: .integer, stored: [.integer(.max), .integer(.min)]),
         TypeCase(name: "timestamp_lambda_ms", cells: ["1.7519635e+12"], type: .float),
+        TypeCase(name: "q_place_lambda_ms", cells: ["1.7519635e+12"], type: .float),
         // Then the column as a whole.
         TypeCase(name: "x", cells: ["74", "", "1e-05"], type: .float),
         TypeCase(
