@@ -177,8 +177,8 @@ struct NaiveCondition {
         }
     }
 
-    /// A missing field fulfils no comparison; a missing column of a subquery counts as false beside
-    /// a boolean.
+    /// A missing field fulfils no comparison. A missing column of a subquery, and an expression over
+    /// a missing field, count as false next to a boolean.
     private func compare(
         _ symbol: Operator, _ left: Expression, _ right: Expression, _ row: NaiveRow
     ) throws -> Bool {
@@ -188,9 +188,11 @@ struct NaiveCondition {
             return NaiveRegex.matches(regex.pattern, text) == (symbol == .matches)
         }
         let b = try value(right, row)
-        if table.isSubquery {
-            if case (nil, .boolean(let flag)?) = (a, b) { return boolean(symbol, false, flag) }
-            if case (.boolean(let flag)?, nil) = (a, b) { return boolean(symbol, flag, false) }
+        if case (nil, .boolean(let flag)?) = (a, b), !isStored(left) {
+            return boolean(symbol, false, flag)
+        }
+        if case (.boolean(let flag)?, nil) = (a, b), !isStored(right) {
+            return boolean(symbol, flag, false)
         }
         guard let a, let b else { return false }
         switch (a, b) {
@@ -211,6 +213,11 @@ struct NaiveCondition {
         case .greaterOrEqual: return NaiveValue.precedes(b, a) || NaiveValue.isSame(a, b)
         default: throw NaiveUnsupported(what: "\(symbol)")
         }
+    }
+
+    private func isStored(_ operand: Expression) -> Bool {
+        guard !table.isSubquery, case .reference = operand else { return false }
+        return true
     }
 
     private func boolean(_ symbol: Operator, _ left: Bool, _ right: Bool) -> Bool {

@@ -154,7 +154,7 @@ struct DeletePlanner {
         _ plan: SelectPlan, _ input: InputSeries, _ series: Series, _ condition: Evaluation
     ) throws(DatabaseError) -> [Int64] {
         guard case .stored(let view, _) = input.origin else { return [] }
-        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
+        let evaluator = Evaluator(integersDivideToFloat: false, readsStoredRows: true)
         var reader = RowBatchReader(
             plan, input, driving: nil, in: plan.range, descending: false, context: context)
         var batch = RowBatch()

@@ -199,7 +199,7 @@ extension GroupAggregation {
             let type = plan.references[reference].type
         else { return }
         let context = executor.context
-        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
+        let evaluator = Evaluator(integersDivideToFloat: false, readsStoredRows: true)
         var fields = fields
         self.fields = []
         defer { self.fields = fields }

@@ -533,7 +533,7 @@ struct RowBatchReader {
         var mask: [Bool]?
         if let condition = input.condition {
             let evaluator = Evaluator(
-                integersDivideToFloat: false, missing: input.isStored ? .isNothing : .isFalse)
+                integersDivideToFloat: false, readsStoredRows: input.isStored)
             mask = evaluator.mask(condition, batch.references, count: batch.count)
         }
         if !driving.isEmpty {

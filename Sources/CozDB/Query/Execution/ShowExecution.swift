@@ -342,7 +342,7 @@ struct TagScan {
         var input = InputSeries(origin: .stored(view, series), source: 0)
         guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
         if condition.alwaysMatches { return true }
-        let evaluator = Evaluator(integersDivideToFloat: false, missing: .isNothing)
+        let evaluator = Evaluator(integersDivideToFloat: false, readsStoredRows: true)
         input.present = Array(0..<conditionReferenceCount)
         var reader = RowBatchReader(
             plan, input, driving: nil, in: range, descending: false, context: context)

@@ -50,9 +50,9 @@ final class StringTest: StringPredicate {
 struct Evaluator {
     /// Whether integer division yields a float. As in InfluxDB, it does in SELECT but not in WHERE.
     var integersDivideToFloat = true
-    /// How operators treat a missing boolean column: as false, except in WHERE over stored rows.
-    /// There no comparison with it holds, as in InfluxDB.
-    var missing = MissingBoolean.isFalse
+    /// Whether columns are fields of stored rows. If so, no comparison with a missing one holds, as
+    /// in InfluxDB. Otherwise it counts as false next to a boolean.
+    var readsStoredRows = false
     /// The times of the rows, if the expression needs them.
     var times: [Int64] = []
 
@@ -67,12 +67,13 @@ struct Evaluator {
         case .seriesTag: return .constant(nil, count: count)
         case .constant(let value): return .constant(value, count: count)
         case .binary(let symbol, let left, let right):
-            let missing = left.isColumn || right.isColumn ? missing : .isFalse
+            var stored: StoredOperands = []
+            if readsStoredRows, left.isColumn { stored.insert(.left) }
+            if readsStoredRows, right.isColumn { stored.insert(.right) }
             let left = evaluate(left, columns, count: count)
             let right = evaluate(right, columns, count: count)
             return VectorArithmetic.binary(
-                symbol, left, right, integersDivideToFloat: integersDivideToFloat,
-                missing: missing)
+                symbol, left, right, integersDivideToFloat: integersDivideToFloat, stored: stored)
         case .coalesce(let arguments, let type):
             let vectors = arguments.map { shownValues(of: $0, columns, count: count) }
             return VectorArithmetic.coalesce(vectors, type, count: count)
@@ -266,7 +267,7 @@ extension Evaluation {
 
     /// Returns whether the condition, without tags, accepts a stored row without values.
     var matchesEmptyRow: Bool {
-        Evaluator(integersDivideToFloat: false, missing: .isNothing)
+        Evaluator(integersDivideToFloat: false, readsStoredRows: true)
             .mask(self, RowColumns(count: 1), count: 1)[0]
     }
 

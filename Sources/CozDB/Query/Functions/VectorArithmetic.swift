@@ -3,23 +3,25 @@
 
 internal import Glibc
 
-/// The meaning of a missing value combined with a boolean.
-enum MissingBoolean: Sendable {
-    case isFalse
-    /// No comparison holds, and every other result is null.
-    case isNothing
+/// Which operands of an operator are fields of stored rows. Next to a boolean, no comparison with
+/// such a field holds where it is missing. Any other missing value counts as false there.
+struct StoredOperands: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let left = StoredOperands(rawValue: 1)
+    static let right = StoredOperands(rawValue: 2)
 }
 
 enum VectorArithmetic {
     static func binary(
         _ symbol: Operator, _ left: ResultVector, _ right: ResultVector,
-        integersDivideToFloat: Bool, missing: MissingBoolean = .isFalse
+        integersDivideToFloat: Bool, stored: StoredOperands = []
     ) -> ResultVector {
         switch (left.type, right.type) {
         case (.boolean?, .boolean?), (.boolean?, nil), (nil, .boolean?):
             let result = booleans(symbol, left, right)
-            return missing == .isFalse || symbol == .and || symbol == .or
-                ? result : nothing(result, where: left, right)
+            return stored.isEmpty || symbol == .and || symbol == .or
+                ? result : VectorArithmetic.result(result, symbol, left, right, stored)
         case (.integer?, .integer?):
             return integers(symbol, left, right, integersDivideToFloat: integersDivideToFloat)
         case (.float?, .float?), (.float?, .integer?), (.integer?, .float?):
@@ -28,7 +30,7 @@ enum VectorArithmetic {
         default:
             // Incompatible types never compare as true, and other operators yield null.
             if symbol.isCondition, left.type == .boolean || right.type == .boolean {
-                return mixed(symbol, left, right, missing: missing)
+                return mixed(symbol, left, right, stored)
             }
             if symbol.isCondition {
                 return .mask(Array(repeating: false, count: left.count))
@@ -80,13 +82,20 @@ enum VectorArithmetic {
         return result
     }
 
-    /// Returns the result of an operator on booleans, with null where an operand is missing.
-    private static func nothing(
-        _ result: ResultVector, where left: ResultVector, _ right: ResultVector
+    /// Changes the result of an operator on booleans where a stored field is missing. It is false
+    /// for comparisons, and if only the right side is missing; otherwise it is null, as in
+    /// InfluxDB.
+    private static func result(
+        _ result: ResultVector, _ symbol: Operator, _ left: ResultVector, _ right: ResultVector,
+        _ stored: StoredOperands
     ) -> ResultVector {
         var result = result
-        for row in result.bits.indices where !left.isPresent[row] || !right.isPresent[row] {
-            (result.bits[row], result.isPresent[row]) = (0, false)
+        for row in result.bits.indices
+        where !left.isPresent[row] && stored.contains(.left)
+            || !right.isPresent[row] && stored.contains(.right)
+        {
+            result.bits[row] = 0
+            result.isPresent[row] = symbol.isComparison || left.isPresent[row]
         }
         return result
     }
@@ -94,7 +103,7 @@ enum VectorArithmetic {
     /// Compares a boolean with a value of another type. The result is false, except where the other
     /// value is missing: there the boolean is compared with a missing value.
     private static func mixed(
-        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector, missing: MissingBoolean
+        _ symbol: Operator, _ left: ResultVector, _ right: ResultVector, _ stored: StoredOperands
     ) -> ResultVector {
         let isLeft = left.type == .boolean
         let other = isLeft ? right : left
@@ -104,7 +113,7 @@ enum VectorArithmetic {
         let none = ResultVector.constant(nil, count: left.count)
         var result = binary(
             symbol, isLeft ? left : none, isLeft ? none : right, integersDivideToFloat: true,
-            missing: missing)
+            stored: stored)
         for row in result.bits.indices where other.isPresent[row] { result.bits[row] = 0 }
         return result
     }

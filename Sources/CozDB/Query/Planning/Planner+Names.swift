@@ -367,8 +367,24 @@ struct ConditionBinder {
             {
                 return .constant(nil)
             }
-            return .binary(symbol, text(left, sides.0), text(right, sides.1))
+            return .binary(
+                symbol, operand(left, sides.0, of: symbol, right, sides.1),
+                operand(right, sides.1, of: symbol, left, sides.0))
         }
+    }
+
+    /// Returns an operand with the empty string for a missing attribute. Next to an integer, a
+    /// literal that is too large for one is larger than each.
+    private func operand(
+        _ side: Expression, _ bound: Evaluation, of symbol: Operator, _ other: Expression,
+        _ otherBound: Evaluation
+    ) -> Evaluation {
+        if case .unsigned(let value) = side.bare, symbol.isComparison,
+            (try? plan.type(of: otherBound, other, inCondition: true)) == .integer
+        {
+            return .constant(.float(Swift.max(Double(value), 0x1p63.nextUp)))
+        }
+        return text(side, bound)
     }
 
     /// Returns an operand with the empty string for a missing attribute.
