@@ -49,8 +49,6 @@ struct BatchRenames: Sendable {
         var isOwn = false
         /// The first renamed field, as an index in `applied`.
         var first = -1
-        /// The first cell of any other renamed field.
-        var nextCell = Int.max
     }
 
     init() {}
@@ -116,7 +114,6 @@ struct BatchRenames: Sendable {
             guard let (target, rename) = role.rename else { continue }
             var taker = takers[target] ?? Taker()
             if taker.first < 0 { taker.first = rename }
-            if taker.first != rename { taker.nextCell = min(taker.nextCell, index) }
             takers[target] = taker
         }
         for index in cells.indices {
@@ -125,7 +122,7 @@ struct BatchRenames: Sendable {
             else { continue }
             // A field that came with the target name has priority, then the first renamed one. If
             // one old name has two values, the later value wins, as for any field.
-            if taker.isOwn || taker.first != rename || taker.nextCell < index {
+            if taker.isOwn || taker.first != rename {
                 applied[rename].kept += 1
                 result.append((index, role.experiment, applied[rename].from, role.kind))
             } else {

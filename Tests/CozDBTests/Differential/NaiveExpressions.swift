@@ -177,8 +177,8 @@ struct NaiveCondition {
         }
     }
 
-    /// A missing field fulfils no comparison. A missing column of a subquery, and an expression over
-    /// a missing field, count as false next to a boolean.
+    /// A missing field fulfils no comparison. A missing column of a subquery, and an expression
+    /// over a missing field, count as false next to a boolean.
     private func compare(
         _ symbol: Operator, _ left: Expression, _ right: Expression, _ row: NaiveRow
     ) throws -> Bool {

@@ -100,6 +100,16 @@ struct BatchRenamesTests {
         #expect(values["old"] == nil)
     }
 
+    @Test func `a later value of the field that takes the new name wins, too`() throws {
+        var batch = WriteBatch()
+        batch.renames = ["a": "new", "b": "new"]
+        add([("a", .float(1)), ("b", .float(2)), ("a", .float(3))], to: &batch)
+        let values = try stored(batch)
+        #expect(values["new"] == .float(3))
+        #expect(values["b"] == .float(2))
+        #expect(values["a"] == nil)
+    }
+
     @Test func `names may be exchanged`() throws {
         var batch = WriteBatch()
         batch.renames = ["a": "b", "b": "a"]

@@ -45,7 +45,8 @@ public struct QueryOptions: Sendable {
     public var limits: QueryLimits?
 
     /// A cancellation check, called between blocks. If it returns true, the query fails with an
-    /// error of kind `cancelled`.
+    /// error of kind `cancelled`. It must not change the database: while a DELETE runs, changes
+    /// wait for it.
     public var isCancelled: (@Sendable () -> Bool)?
 
     /// Creates options with default values.
