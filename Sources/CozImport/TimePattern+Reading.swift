@@ -139,14 +139,15 @@ struct CellScan {
 
     var isAtEnd: Bool { index == end }
 
-    /// The text after the cursor.
-    var remaining: [UInt8] { text.copy(index..<end) }
-
-    mutating func skip(_ count: Int) { index = Swift.min(end, index + count) }
-
     mutating func take(_ byte: UInt8) -> Bool {
         guard index < end, text[index] == byte else { return false }
         index += 1
+        return true
+    }
+
+    mutating func take(_ word: StaticString) -> Bool {
+        guard text.starts(with: word, at: index, end: end) else { return false }
+        index += word.utf8CodeUnitCount
         return true
     }
 

@@ -55,6 +55,10 @@ internal import Testing
             let lines = String(repeating: "x\",\"\"\" \n", count: count)
             return ("measurement,time,x\n" + lines, options(.csv))
         },
+        Axis("parts of a duration", from: 20_000) { count in
+            let head = "#datatype measurement,dateTime:number,duration\nm,time,x\n"
+            return (head + "m,1," + String(repeating: "0w", count: count) + "\n", options(.csv))
+        },
         Axis("rows shorter than their header", from: 2000) { count in
             (
                 "measurement,time,\(names(count).joined(separator: ","))\n"

@@ -103,7 +103,7 @@ enum CellValue: Equatable {
 
     /// Parses a duration such as `1h30m`, `-2.5us` or `0` as nanoseconds; nil for anything else.
     static func duration(_ text: PaddedBytes, _ range: Range<Int>) -> Int64? {
-        let units: [(name: String, nanoseconds: Int64)] = [
+        let units: [(name: StaticString, nanoseconds: Int64)] = [
             ("ns", 1), ("us", 1000), ("µs", 1000), ("μs", 1000), ("ms", 1_000_000),
             ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
             ("d", 86_400_000_000_000), ("w", 604_800_000_000_000),
@@ -115,12 +115,13 @@ enum CellValue: Equatable {
         repeat {
             let whole = scan.number(digitsMax: 18)
             let fraction = scan.take(NumberParsing.point) ? scan.fraction() : nil
+            // Further digits of the fraction do not count, as in Go.
+            while fraction != nil, scan.number(digitsMax: 9) != nil {}
             // Zero needs no unit.
             if whole == 0, fraction == nil, total == 0, scan.isAtEnd { return 0 }
             guard whole != nil || fraction != nil,
-                let unit = units.first(where: { scan.starts(with: $0.name) })
+                let unit = units.first(where: { scan.take($0.name) })
             else { return nil }
-            scan.skip(unit.name.utf8.count)
             let (product, isTooMany) = (whole ?? 0).multipliedReportingOverflow(
                 by: unit.nanoseconds)
             let share = Int128(fraction ?? 0) * Int128(unit.nanoseconds) / 1_000_000_000
@@ -158,8 +159,4 @@ enum CellValue: Equatable {
         guard let flag else { return .mismatch }
         return .value(.boolean, bits: flag ? 1 : 0)
     }
-}
-
-extension CellScan {
-    func starts(with text: String) -> Bool { remaining.starts(with: text.utf8) }
 }
