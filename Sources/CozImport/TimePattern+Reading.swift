@@ -171,6 +171,20 @@ struct CellScan {
         return value
     }
 
+    /// Reads any number of digits and returns their range.
+    mutating func digits() -> Range<Int> {
+        let start = index
+        while index < end, text[index] &- 0x30 < 10 { index += 1 }
+        return start..<index
+    }
+
+    /// Returns the part of an amount that the digits after a decimal point say, rounded down. The
+    /// amount is at most `Int64.max / 10`.
+    func part(_ digits: Range<Int>, of amount: Int64) -> Int64 {
+        // From the last digit on: rounding down at each step does not change the result.
+        digits.reversed().reduce(0) { (Int64(text[$1] - 0x30) * amount + $0) / 10 }
+    }
+
     /// Reads `Z`, `+08`, `+0800` or `+08:00`, as seconds east of UTC.
     mutating func offset() -> Int? {
         if take(UInt8(ascii: "Z")) || take(UInt8(ascii: "z")) { return 0 }

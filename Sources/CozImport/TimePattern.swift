@@ -105,9 +105,11 @@ public struct TimePattern: Sendable {
                 rest = rest.dropFirst()
             }
             for (text, piece) in TimePattern.goNames where rest.starts(with: text.utf8) {
+                let next = rest.dropFirst(text.utf8.count).first
+                // The beginning of a longer word, such as Month.
+                if text == "Jan" || text == "Mon", let next, next &- 0x61 < 26 { continue }
                 pieces.append(piece)
                 rest = rest.dropFirst(text.utf8.count)
-                let next = rest.first
                 // Like Go, accept a fraction after the seconds even if the layout has none.
                 if piece == .second, next != UInt8(ascii: "."), next != UInt8(ascii: ",") {
                     pieces.append(.optionalFraction)

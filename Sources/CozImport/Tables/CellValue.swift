@@ -114,18 +114,16 @@ enum CellValue: Equatable {
         var total: Int64 = 0
         repeat {
             let whole = scan.number(digitsMax: 18)
-            let fraction = scan.take(NumberParsing.point) ? scan.fraction() : nil
-            // Further digits of the fraction do not count, as in Go.
-            while fraction != nil, scan.number(digitsMax: 9) != nil {}
+            let fraction = scan.take(NumberParsing.point) ? scan.digits() : 0..<0
             // Zero needs no unit.
-            if whole == 0, fraction == nil, total == 0, scan.isAtEnd { return 0 }
-            guard whole != nil || fraction != nil,
+            if whole == 0, fraction.isEmpty, total == 0, scan.isAtEnd { return 0 }
+            guard whole != nil || !fraction.isEmpty,
                 let unit = units.first(where: { scan.take($0.name) })
             else { return nil }
             let (product, isTooMany) = (whole ?? 0).multipliedReportingOverflow(
                 by: unit.nanoseconds)
-            let share = Int128(fraction ?? 0) * Int128(unit.nanoseconds) / 1_000_000_000
-            let (part, isTooLong) = product.addingReportingOverflow(Int64(share))
+            let (part, isTooLong) = product.addingReportingOverflow(
+                scan.part(fraction, of: unit.nanoseconds))
             let (sum, overflow) = total.addingReportingOverflow(part)
             if isTooMany || isTooLong || overflow { return nil }
             total = sum

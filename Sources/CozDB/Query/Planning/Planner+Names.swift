@@ -225,6 +225,8 @@ extension Planner {
         guard !options.influxCompatible, !plan.sources.isEmpty, reference.name != "time" else {
             return
         }
+        let written = Reference(name: reference.name, kind: reference.kind)
+        if inCondition, plan.sources.contains(where: { $0.groups(by: written) }) { return }
         var names: [String] = []
         var places: [String] = []
         for source in plan.sources {
@@ -287,6 +289,16 @@ extension SelectPlan {
     }
 }
 
+extension PlannedSource {
+    /// Whether it is a subquery that is grouped by a tag of this name, itself or because the
+    /// statement around it is.
+    fileprivate func groups(by reference: Reference) -> Bool {
+        guard case .subquery(let inner) = origin else { return false }
+        return (reference.kind == .any || reference.kind == .tag)
+            && inner.hasDimension(reference.name)
+    }
+}
+
 /// A binder of conditions to one source.
 struct ConditionBinder {
     let plan: SelectPlan
@@ -324,10 +336,17 @@ struct ConditionBinder {
             .usage, "invalid condition expression: \(expression.text)", offset: expression.offset)
     }
 
+    /// Returns the meaning of a name in WHERE. There a subquery also has the tags by which the
+    /// statement around it groups.
+    private func binding(_ reference: Reference) -> Binding {
+        let binding = source.bindings[plan.reference(reference)]
+        guard case .missing = binding, source.groups(by: reference) else { return binding }
+        return .tag(reference.name)
+    }
+
     private func reference(_ reference: Reference) -> Evaluation {
-        let index = plan.reference(reference)
-        switch source.bindings[index] {
-        case .column, .output, .computed: return .column(index)
+        switch binding(reference) {
+        case .column, .output, .computed: return .column(plan.reference(reference))
         case .tag(let name): return .seriesTag(name)
         case .missing: return .constant(nil)
         }
@@ -390,7 +409,7 @@ struct ConditionBinder {
     /// Returns an operand with the empty string for a missing attribute.
     private func text(_ side: Expression, _ bound: Evaluation) -> Evaluation {
         guard case .reference(let reference) = side.bare,
-            case .column(_, isTag: true) = source.bindings[plan.reference(reference)]
+            case .column(_, isTag: true) = binding(reference)
         else { return bound }
         return .coalesce([bound, .constant(.string(""))], type: .string)
     }
@@ -399,7 +418,7 @@ struct ConditionBinder {
     /// holds, except with a string, which treats it as a tag.
     private func isUnknown(_ side: Expression) -> Bool {
         guard case .reference(let reference) = side.bare,
-            case .missing = source.bindings[plan.reference(reference)]
+            case .missing = binding(reference)
         else { return false }
         return true
     }
@@ -430,13 +449,12 @@ struct ConditionBinder {
         guard case .reference(let reference) = side.bare else {
             return .stringTest(bound, test, missing: false)
         }
-        let index = plan.reference(reference)
-        switch source.bindings[index] {
+        switch binding(reference) {
         case .column(_, isTag: true):
             return .stringTest(bound, test, missing: test.accepts(""))
         case .missing
         where source.isSubquery || reference.kind == .tag
-            || (reference.kind == .any && plan.mayBeTag(index)):
+            || (reference.kind == .any && plan.mayBeTag(plan.reference(reference))):
             return .constant(.boolean(test.accepts("")))
         default: return .stringTest(bound, test, missing: false)
         }
