@@ -225,8 +225,8 @@ extension Planner {
         guard !options.influxCompatible, !plan.sources.isEmpty, reference.name != "time" else {
             return
         }
-        let written = Reference(name: reference.name, kind: reference.kind)
-        if inCondition, plan.sources.contains(where: { $0.groups(by: written) }) { return }
+        let isGrouped = plan.sources.contains { $0.groups(by: reference.name, reference.kind) }
+        if inCondition, isGrouped { return }
         var names: [String] = []
         var places: [String] = []
         for source in plan.sources {
@@ -292,10 +292,9 @@ extension SelectPlan {
 extension PlannedSource {
     /// Whether it is a subquery that is grouped by a tag of this name, itself or because the
     /// statement around it is.
-    fileprivate func groups(by reference: Reference) -> Bool {
+    fileprivate func groups(by name: String, _ kind: ReferenceKind) -> Bool {
         guard case .subquery(let inner) = origin else { return false }
-        return (reference.kind == .any || reference.kind == .tag)
-            && inner.hasDimension(reference.name)
+        return (kind == .any || kind == .tag) && inner.hasDimension(name)
     }
 }
 
@@ -340,7 +339,9 @@ struct ConditionBinder {
     /// statement around it groups.
     private func binding(_ reference: Reference) -> Binding {
         let binding = source.bindings[plan.reference(reference)]
-        guard case .missing = binding, source.groups(by: reference) else { return binding }
+        guard case .missing = binding, source.groups(by: reference.name, reference.kind) else {
+            return binding
+        }
         return .tag(reference.name)
     }
 
