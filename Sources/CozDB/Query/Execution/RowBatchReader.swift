@@ -95,17 +95,15 @@ struct InputSeries {
     /// Returns a lower bound of the rows' times in a range, or an upper bound if descending.
     func nearestTime(_ range: TimeRange, ascending: Bool) -> Int64 {
         switch origin {
-        case .computed(let series): return series.input.nearestTime(range, ascending: ascending)
+        case .stored(_, let series):
+            return ascending
+                ? max(series.firstTime, range.lower) : min(series.lastTime, range.upper)
+        case .materialized(let series):
+            // The first bucket of a subquery may begin before the range.
+            return ascending ? series.times.first ?? .max : series.times.last ?? .min
         case .derived(let series): return series.input.nearestTime(range, ascending: ascending)
-        case .stored, .materialized: break
+        case .computed(let series): return series.input.nearestTime(range, ascending: ascending)
         }
-        let (first, last) =
-            switch origin {
-            case .stored(_, let series): (series.firstTime, series.lastTime)
-            case .materialized(let series): (series.times.first ?? .max, series.times.last ?? .min)
-            case .derived, .computed: (range.lower, range.upper)
-            }
-        return ascending ? max(first, range.lower) : min(last, range.upper)
     }
 
     /// Whether no two rows share a time. Rows of a subquery may.
