@@ -23,8 +23,11 @@ enum FileOpening {
     /// user's file is never written to.
     static func make(_ path: String) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        // Sound: the path is null-terminated during the call.
-        return unsafe Glibc.open(path, flags, 0o600)
+        while true {
+            // Sound: the path is null-terminated during the call.
+            let descriptor = unsafe Glibc.open(path, flags, 0o600)
+            if descriptor >= 0 || errno != EINTR { return descriptor }
+        }
     }
 
     /// Creates a file with an unpredictable name next to the file that it will replace.
