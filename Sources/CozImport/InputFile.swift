@@ -273,7 +273,11 @@ public final class InputFile {
                 readBytes += count
                 return count
             }
-            guard errno == EINTR else {
+            if errno == EAGAIN {
+                // Another program that shares the input may have set non-blocking mode.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                unsafe poll(&waiting, 1, -1)
+            } else if errno != EINTR {
                 throw DatabaseError(
                     .io, "cannot be read: \(InputFile.message(errno))", file: name,
                     offset: readBytes)

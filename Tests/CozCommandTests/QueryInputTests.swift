@@ -22,8 +22,11 @@ struct QueryInputTests {
 
     @Test func `statements come as an argument, from a file or from standard input`() throws {
         _ = try folder.write(Self.two, to: "two.influxql")
+        // Some editors begin a file with a byte order mark.
+        _ = try folder.write("\u{FEFF}" + Self.two, to: "marked.influxql")
         let runs = [
-            try query([Self.two]), try query(["--file", "two.influxql"]),
+            try query([Self.two]), try query(["--file", "marked.influxql"]),
+            try query(["--file", "two.influxql"]),
             try query(["-"], input: Self.two), try query([], input: Self.two),
             try query(["--file", "-"], input: Self.two),
         ]

@@ -18,6 +18,13 @@ enum FileOpening {
         }
     }
 
+    /// Waits until a descriptor can be read from or written to. Another program that shares it may
+    /// have set it to non-blocking mode.
+    static func wait(for events: Int32, on descriptor: Int32) {
+        var waiting = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)
+        unsafe poll(&waiting, 1, -1)
+    }
+
     /// Creates a file that only its owner can read, whatever the umask. Returns -1 with the reason
     /// in `errno`. It is `EEXIST` if the name exists in any form, so a link, a pipe or another
     /// user's file is never written to.

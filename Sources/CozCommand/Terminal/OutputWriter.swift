@@ -108,6 +108,8 @@ final class OutputWriter {
             }
             if count >= 0 {
                 start += count
+            } else if errno == EAGAIN {
+                FileOpening.wait(for: POLLOUT, on: descriptor)
             } else if errno != EINTR {
                 return errno
             }

@@ -41,13 +41,15 @@ struct InputReader {
                 unsafe read(descriptor, bytes.baseAddress, bytes.count)
             }
             if count >= 0 { return buffer[..<count] }
-            if errno != EINTR {
+            if errno == EAGAIN {
+                FileOpening.wait(for: POLLIN, on: descriptor)
+            } else if errno != EINTR {
                 throw DatabaseError(.io, SystemMessage.text(errno), file: name)
             }
         }
     }
 
-    /// Reads everything as text.
+    /// Reads everything as text, without the byte order mark that some editors write.
     ///
     /// - Throws: `limitExceeded` as soon as the limit is exceeded; `usage` if it is not text;
     ///   errors of `next`.
@@ -72,6 +74,8 @@ struct InputReader {
                     file: name)
             }
         }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if bytes.starts(with: mark) { bytes.removeFirst(mark.count) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DatabaseError(
                 .usage, "found bytes that are not UTF-8, expected text", file: name)
