@@ -1,20 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-]
-
-// Tools/check sets it: optimized, with all assertions, the tests take a third of the time. Modules
-// compiled as a whole take a tenth less time to build.
-let isOptimized = Context.environment["COZDB_OPTIMIZED"] != nil
+// Tools/check sets it. Then warnings are errors: they must not be in packages that depend on this
+// one, where another compiler may have other warnings. And the libraries are optimized, with all
+// assertions: the tests take a third of the time. Modules compiled as a whole take a tenth less
+// time to build.
+let isChecked = Context.environment["COZDB_OPTIMIZED"] != nil
+let warnings: [SwiftSetting] = isChecked ? [.treatAllWarnings(as: .error)] : []
 let optimization = ["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"]
-let libraries = settings + (isOptimized ? [.unsafeFlags(optimization)] : [])
+
+let settings: [SwiftSetting] =
+    warnings + [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+    ]
+let libraries = settings + (isChecked ? [.unsafeFlags(optimization)] : [])
 
 let package = Package(
     name: "cozdb",
@@ -24,32 +27,39 @@ let package = Package(
         .library(name: "CozStudy", targets: ["CozStudy"]),
         .executable(name: "cozdb", targets: ["CozCommand"]),
     ],
+    // Without the trait (`traits: []`), nothing else is resolved.
+    traits: [
+        .trait(name: "Command", description: "The command cozdb"),
+        .default(enabledTraits: ["Command"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2")
     ],
     targets: [
-        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CozLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(name: "CozZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CozMalloc"),
         .systemLibrary(
-            name: "CLibedit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
-        .target(name: "CKernels"),
+            name: "CozLibedit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
+        .target(name: "CozKernels"),
         .target(
-            name: "CozDB", dependencies: ["CLZ4", "CKernels"],
+            name: "CozDB", dependencies: ["CozLZ4", "CozKernels"],
             // ByteReader is the one type that needs it: it borrows the bytes it walks.
             swiftSettings: libraries + [.enableExperimentalFeature("Lifetimes")]),
-        .target(name: "CozImport", dependencies: ["CozDB", "CZlib"], swiftSettings: libraries),
+        .target(name: "CozImport", dependencies: ["CozDB", "CozZlib"], swiftSettings: libraries),
         .target(name: "CozStudy", dependencies: ["CozDB", "CozImport"], swiftSettings: libraries),
         .executableTarget(
             name: "CozCommand",
             dependencies: [
-                "CLibedit", "CMalloc", "CozDB", "CozImport", "CozStudy",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CozLibedit", "CozMalloc", "CozDB", "CozImport", "CozStudy",
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["Command"])),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "ReadmeProgram", dependencies: ["CozDB"], path: "Examples/ReadmeProgram",
-            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+            swiftSettings: warnings + [.swiftLanguageMode(.v6)]),
         .target(
             name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
             swiftSettings: libraries),

@@ -9,10 +9,10 @@ let package = Package(
     name: "cozkernels",
     products: [.executable(name: "cozkernels", targets: ["CozDB"])],
     targets: [
-        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-        .target(name: "CKernels"),
+        .systemLibrary(name: "CozLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .target(name: "CozKernels"),
         .executableTarget(
-            name: "CozDB", dependencies: ["CLZ4", "CKernels"],
+            name: "CozDB", dependencies: ["CozLZ4", "CozKernels"],
             swiftSettings: [
                 .swiftLanguageMode(.v6),
                 .enableUpcomingFeature("ExistentialAny"),

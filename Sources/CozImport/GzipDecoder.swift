@@ -1,6 +1,6 @@
 // A streaming gzip decoder: any number of members, checksums verified.
 
-internal import CZlib
+internal import CozZlib
 internal import CozDB
 
 /// Decodes the gzip members of one file with a fixed amount of memory.

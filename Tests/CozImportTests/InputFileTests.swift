@@ -1,6 +1,6 @@
 // Plain and gzip input: members, damage, rewinding.
 
-internal import CZlib
+internal import CozZlib
 internal import CozTestSupport
 internal import Foundation
 internal import Glibc

@@ -1,7 +1,7 @@
 // Reads lines from a terminal through libedit, which handles keys, UTF-8 and history. This file
 // adds Tab completion and signal handling.
 
-internal import CLibedit
+internal import CozLibedit
 internal import CozDB
 internal import Glibc
 

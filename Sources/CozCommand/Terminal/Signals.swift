@@ -1,7 +1,7 @@
 // Signals, standard descriptors and memory settings of the process. The library leaves these to its
 // host, which is this command.
 
-internal import CMalloc
+internal import CozMalloc
 internal import Glibc
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 // The checksum of blocks, records and headers: CRC32C (Castagnoli), in hardware where available. It
 // detects accidental corruption, not forgery. See docs/format/README.md for what it covers.
 
-internal import CKernels
+internal import CozKernels
 
 /// Returns the CRC32C of the bytes.
 ///

@@ -1,6 +1,6 @@
 // LZ4 blocks. The only user of liblz4. Callers store the sizes.
 
-internal import CLZ4
+internal import CozLZ4
 
 enum LZ4 {
     /// Appends the compressed bytes if they take at most `sizeMax` and the ratio is one that

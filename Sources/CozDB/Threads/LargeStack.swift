@@ -1,7 +1,7 @@
 // Runs deeply recursive calls on a large enough stack. Thread stacks range from 512 KiB to 8 MiB,
 // and a stack overflow kills the process.
 
-internal import CKernels
+internal import CozKernels
 internal import Glibc
 
 /// Runs a call with enough stack.

@@ -1,6 +1,6 @@
 // Detects use of a database in a forked child process.
 
-internal import CKernels
+internal import CozKernels
 
 /// The process that opened a database. A child process made by `fork` shares its memory but has
 /// none of its threads: its writes would corrupt the log, and its waits would never end.

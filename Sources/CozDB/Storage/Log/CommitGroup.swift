@@ -1,7 +1,7 @@
 // Group commit: the commits that share one frame of the log, one write and one sync. The thread of
 // the first commit is the leader; the followers sleep until the frame is durable.
 
-internal import CKernels
+internal import CozKernels
 
 /// A one-time event that threads can wait for.
 @safe final class Gate: @unchecked Sendable {

@@ -2,7 +2,7 @@
 // extension on arm64. Elsewhere coz_crc32c_is_available() returns false, and Checksum.swift uses
 // its table.
 
-#include "CKernels.h"
+#include "CozKernels.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // The bounds of the calling thread's stack, from GNU extensions of glibc.
 #define _GNU_SOURCE
 
-#include "CKernels.h"
+#include "CozKernels.h"
 
 #include <pthread.h>
 

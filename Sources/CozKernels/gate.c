@@ -1,7 +1,7 @@
 // Gates on Linux futexes. The system call compares the word and sleeps atomically, so no wake-up
 // is missed. It can also wake up spuriously, hence the loop.
 
-#include "CKernels.h"
+#include "CozKernels.h"
 
 #include <limits.h>
 #include <linux/futex.h>

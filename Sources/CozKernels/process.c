@@ -2,7 +2,7 @@
 // does not see its parent's id.
 #define _GNU_SOURCE
 
-#include "CKernels.h"
+#include "CozKernels.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
