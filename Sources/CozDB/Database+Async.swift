@@ -85,12 +85,16 @@ extension Database {
     ///
     /// - Parameters:
     ///   - text: One or more statements, separated by `;`.
-    ///   - options: Clock, parameters and limits. nil means the current time and no parameters.
+    ///   - parameters: Values of `$name` in the text, in addition to those of the options.
+    ///   - options: Clock, limits and cancellation.
     /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
     public func query(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) async throws(DatabaseError) -> QueryResult {
-        try await queries.cancellable(options ?? Database.options) {
+        try await queries.cancellable(
+            options.resolved(parameters, limits: queries.limits)
+        ) {
             options throws(DatabaseError) in
             try self.query(text, options: options)
         }
@@ -100,9 +104,11 @@ extension Database {
     ///
     /// - Throws: As the synchronous form.
     public func cursor(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) async throws(DatabaseError) -> QueryCursor {
-        try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
+        let options = options.resolved(parameters, limits: queries.limits)
+        return try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
             try self.cursor(text, options: options)
         }
     }
@@ -114,12 +120,16 @@ extension DatabaseSnapshot {
     ///
     /// - Parameters:
     ///   - text: One or more statements, separated by `;`.
-    ///   - options: Clock, parameters and limits. nil means the current time and no parameters.
+    ///   - parameters: Values of `$name` in the text, in addition to those of the options.
+    ///   - options: Clock, limits and cancellation.
     /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
     public func query(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) async throws(DatabaseError) -> QueryResult {
-        try await context.cancellable(options ?? Database.options) {
+        try await context.cancellable(
+            options.resolved(parameters, limits: context.limits)
+        ) {
             options throws(DatabaseError) in
             try self.query(text, options: options)
         }

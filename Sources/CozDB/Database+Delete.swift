@@ -53,9 +53,8 @@ extension Database {
 
 extension DeletePlanner {
     fileprivate init(snapshot: Snapshot) {
-        self.init(
-            snapshot: snapshot, options: Database.options,
-            context: ExecutionContext(Database.options))
+        let options = QueryOptions(now: .now)
+        self.init(snapshot: snapshot, options: options, context: ExecutionContext(options))
     }
 }
 

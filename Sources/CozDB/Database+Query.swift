@@ -9,14 +9,16 @@ extension Database {
     ///
     /// - Parameters:
     ///   - text: One or more statements, separated by `;`.
-    ///   - options: Clock, parameters and limits. nil means the current time and no parameters.
+    ///   - parameters: Values of `$name` in the text, in addition to those of the options.
+    ///   - options: Clock, limits and cancellation.
     /// - Throws: `usage` with the offset in the text if it does not parse or fails its checks;
     ///   `limitExceeded` with the name of the limit; `cancelled`; `damaged` if a block that the
     ///   statement needs cannot be read.
     public func query(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryResult {
-        let options = (options ?? Database.options).limited(by: queries.limits)
+        let options = options.resolved(parameters, limits: queries.limits)
         return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
             try query(text, on: takeSnapshot(), options: options, into: &collector)
         }
@@ -29,17 +31,19 @@ extension Database {
     /// - Throws: As the collecting form, and what the sink throws.
     @discardableResult
     public func query<Sink: QueryResultSink>(
-        _ text: String, options: QueryOptions, into sink: inout Sink
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions(), into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
         var caller = CallerSink(base: sink)
         defer { sink = caller.base }
-        return try query(text, on: takeSnapshot(), options: options, into: &caller)
+        return try query(
+            text, on: takeSnapshot(), options: options.resolved(parameters, limits: queries.limits),
+            into: &caller)
     }
 
     func query<Sink: QueryResultSink>(
         _ text: String, on snapshot: Snapshot, options: QueryOptions, into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        let options = options.limited(by: queries.limits)
         let engine = QueryEngine(snapshot: snapshot, options: options) {
             change throws(DatabaseError) in
             switch change {
@@ -56,12 +60,9 @@ extension Database {
 
     /// Whether the text has a statement that needs a database open for writing. False if it does
     /// not parse.
-    public static func changesData(_ text: String, options: QueryOptions? = nil) -> Bool {
-        QueryEngine.changesData(text, options: options ?? Database.options)
-    }
-
-    /// The current time and no parameters.
-    static var options: QueryOptions {
-        QueryOptions(now: Timestamp(nanoseconds: SystemClock.now()))
+    public static func changesData(
+        _ text: String, options: QueryOptions = QueryOptions()
+    ) -> Bool {
+        QueryEngine.changesData(text, options: options)
     }
 }

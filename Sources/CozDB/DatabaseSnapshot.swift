@@ -37,9 +37,10 @@ public struct DatabaseSnapshot: Sendable {
     ///
     /// - Throws: As `Database.query`; `usage` for a statement that would change data.
     public func query(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryResult {
-        let options = (options ?? Database.options).limited(by: context.limits)
+        let options = options.resolved(parameters, limits: context.limits)
         return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
             try run(text, options: options, into: &collector)
         }
@@ -52,28 +53,31 @@ public struct DatabaseSnapshot: Sendable {
     /// - Throws: As the collecting form, and what the sink throws.
     @discardableResult
     public func query<Sink: QueryResultSink>(
-        _ text: String, options: QueryOptions, into sink: inout Sink
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions(), into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
         var caller = CallerSink(base: sink)
         defer { sink = caller.base }
-        return try run(text, options: options, into: &caller)
+        return try run(
+            text, options: options.resolved(parameters, limits: context.limits), into: &caller)
     }
 
     private func run(
         _ text: String, options: QueryOptions, into sink: inout some QueryResultSink
     ) throws(DatabaseError) -> QueryCounters {
         try context.process.check()
-        return try QueryEngine(snapshot: snapshot, options: options.limited(by: context.limits))
-            .run(text, into: &sink)
+        return try QueryEngine(snapshot: snapshot, options: options).run(text, into: &sink)
     }
 
     /// Starts a query that returns its rows in batches. See `QueryCursor`.
     ///
     /// - Throws: `busy` if the system has no thread left.
     public func cursor(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryCursor {
-        try QueryCursor(options ?? Database.options, context.process) {
+        let options = options.resolved(parameters, limits: context.limits)
+        return try QueryCursor(options, context.process) {
             options, sink throws(DatabaseError) in
             try self.run(text, options: options, into: &sink)
         }
@@ -97,10 +101,12 @@ extension Database {
     /// - Throws: As `snapshot`; `busy` if the system has no thread left. If the text does
     ///   not parse, the cursor's first `next()` throws.
     public func cursor(
-        _ text: String, options: QueryOptions? = nil
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryCursor {
         let snapshot = try takeSnapshot()
-        return try QueryCursor(options ?? Database.options, queries.process) {
+        let options = options.resolved(parameters, limits: queries.limits)
+        return try QueryCursor(options, queries.process) {
             options, sink throws(DatabaseError) in
             try self.query(text, on: snapshot, options: options, into: &sink)
         }

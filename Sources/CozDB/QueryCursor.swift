@@ -26,6 +26,15 @@ public struct QueryBatch: Sendable {
     }
 }
 
+extension QueryBatch {
+    /// Returns the rows as values of a type of the program, as `QueryResult.rows(as:)` does.
+    ///
+    /// - Throws: `usage` if a property is missing, null or of another type.
+    public func rows<Row: Decodable>(as type: Row.Type) throws(DatabaseError) -> [Row] {
+        try RowDecoder(series, rows.columns).rows(rows.count)
+    }
+}
+
 /// A running query that returns its result one batch at a time.
 ///
 /// The query computes at most two batches ahead, on its own thread, and then waits. It ends when

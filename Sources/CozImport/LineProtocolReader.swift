@@ -30,7 +30,7 @@ struct LineProtocolReader: PointReader {
     init(_ options: ImportOptions) {
         var lines = LineProtocolParser.Options()
         lines.precision = options.precision
-        lines.now = options.now ?? LineProtocolReader.clock()
+        lines.now = options.now ?? .now
         lines.participant = options.participant
         if let tag = options.participantTag {
             lines.participantTag = tag
@@ -78,12 +78,5 @@ struct LineProtocolReader: PointReader {
         report.skippedOtherDatabases += parser.parser.skippedPoints
         report.droppedTimeFields += parser.parser.droppedTimeFields
         report.databases += parser.parser.contexts
-    }
-
-    private static func clock() -> Timestamp {
-        var time = timespec()
-        // Sound: fills in a local value.
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

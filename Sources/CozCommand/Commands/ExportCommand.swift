@@ -231,7 +231,7 @@ struct ExportCommand: ParsableCommand {
 
     private func request(_ experiment: String) throws(DatabaseError) -> ResearcherRequest {
         var request = ResearcherRequest(
-            experiment: experiment, now: now?.time ?? ClockTime.current)
+            experiment: experiment, now: now?.time ?? .now)
         var zone: TimeZoneRules?
         if let tz { zone = try TimeZoneRules(named: tz) }
         request.participants = participant

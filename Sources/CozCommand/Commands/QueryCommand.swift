@@ -106,7 +106,7 @@ struct QueryCommand: ParsableCommand {
     }
 
     func run() throws {
-        var options = QueryOptions(now: now?.time ?? ClockTime.current)
+        var options = QueryOptions(now: now?.time ?? .now)
         options.isDryRun = dryRun
         options.redactsSecrets = redact
         options.isCancelled = { Signals.isInterrupted }

@@ -169,7 +169,7 @@ struct StudyCommand: ParsableCommand {
     }
 
     private func options() throws(DatabaseError) -> StudyOptions {
-        var options = StudyOptions(now: now?.time ?? ClockTime.current)
+        var options = StudyOptions(now: now?.time ?? .now)
         options.query.isCancelled = { Signals.isInterrupted }
         options.zone = zone
         options.participants = participant
@@ -183,7 +183,7 @@ struct StudyCommand: ParsableCommand {
         options.from = from?.time(in: zone)
         options.until = to?.time(in: zone)
         if let days {
-            let today = zone.date(at: options.query.now)
+            let today = zone.date(at: options.query.currentTime)
             options.from = zone.start(of: today.advanced(by: 1 - days))
             if to == nil { options.until = zone.start(of: today.advanced(by: 1)) }
         }

@@ -84,7 +84,7 @@ private struct WriteSession: ~Copyable {
         var input = InputReader.standardInput
         while true {
             // The clock may stand still or be set back.
-            if hasClock { parser.now = max(ClockTime.current, parser.now.next) }
+            if hasClock { parser.now = max(Timestamp.now, parser.now.next) }
             switch try parser.parse(into: &batch, points: 1) {
             case .batchFull: try commit()
             case .finished:

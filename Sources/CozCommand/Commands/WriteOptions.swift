@@ -84,5 +84,5 @@ struct WriteOptions: ParsableArguments {
         return settings
     }
 
-    var clock: Timestamp { now?.time ?? ClockTime.current }
+    var clock: Timestamp { now?.time ?? .now }
 }

@@ -54,11 +54,4 @@ struct ClockTime: ExpressibleByArgument {
             return nil
         }
     }
-
-    static var current: Timestamp {
-        var now = timespec()
-        // Sound: fills in a local value.
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
-        return Timestamp(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
-    }
 }

@@ -67,7 +67,7 @@ struct DatabaseNames: NameCatalog {
 
     /// The last column of all rows, as text.
     private func answers(_ statement: String) -> [String] {
-        var options = QueryOptions(now: ClockTime.current)
+        var options = QueryOptions()
         options.redactsSecrets = redactsSecrets
         let end = ContinuousClock.now + DatabaseNames.queryTimeout
         options.isCancelled = { ContinuousClock.now > end || Signals.isInterrupted }

@@ -116,7 +116,7 @@ final class Prompt {
 
     private func run(_ text: String) {
         Signals.clearInterrupt()
-        session.options.now = clock ?? ClockTime.current
+        session.options.now = clock ?? .now
         session.pagerCommand = usesPager ? pagerCommand : nil
         do throws(DatabaseError) {
             // Each statement opens the database anew. It sees all commits, and its own changes are

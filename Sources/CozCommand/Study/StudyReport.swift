@@ -41,7 +41,7 @@ enum StudyReport {
             case .goal: "cumulative responses against the goal"
             case .silence:
                 "time since the last response and the last value, as of "
-                    + StudySection.clock(study.options.query.now, study.zone)
+                    + StudySection.clock(study.options.query.currentTime, study.zone)
             case .delay: "time from measurement to arrival, by trigger"
             case .interval: "time between consecutive values"
             case .availability: "data per participant, field and day"
@@ -55,7 +55,7 @@ enum StudyReport {
         let zone = study.zone
         let head: [(String, JSONValue)] = [
             ("experiment", .string(study.experiment)), ("tz", .string(zone.name)),
-            ("now", StudySection.time(study.options.query.now, zone)),
+            ("now", StudySection.time(study.options.query.currentTime, zone)),
             ("from", StudySection.time(study.options.from, zone)),
             ("until", StudySection.time(study.options.until, zone)),
         ]

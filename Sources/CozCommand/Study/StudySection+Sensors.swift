@@ -26,7 +26,7 @@ extension StudySection {
     private static func seconds(_ entry: LastEntry, _ study: Study) -> Double? {
         guard let last = entry.last, let silence = entry.silence else { return nil }
         if silence < .max { return Double(silence) / 1e9 }
-        let now = study.options.query.now
+        let now = study.options.query.currentTime
         return (Double(now.nanoseconds) - Double(last.nanoseconds)) / 1e9
     }
 

@@ -117,7 +117,7 @@ struct SummaryCommand: ParsableCommand {
         let schema = try snapshot.experiment(experiment)
         var request = SummaryRequest(
             experiment: schema, participants: participant, firstDay: day,
-            zone: try TimeZoneRules(named: tz), now: now?.time ?? ClockTime.current)
+            zone: try TimeZoneRules(named: tz), now: now?.time ?? .now)
         request.dayCount = days ?? to.map { $0.dayNumber - day.dayNumber + 1 } ?? 1
         request.isCancelled = { Signals.isInterrupted }
         try source.apply(to: &request, kind)

@@ -103,17 +103,8 @@ extension FileSystem {
         .apart
     }
 
-    package func now() -> Int64 { SystemClock.now() }
+    package func now() -> Int64 { Timestamp.now.nanoseconds }
     package func makeIdentity() -> UInt64 { .random(in: 1...UInt64.max) }
-}
-
-package enum SystemClock {
-    /// Returns nanoseconds since 1970.
-    package static func now() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
 }
 
 /// An open directory. Files are named relative to it, and symbolic links are not followed.

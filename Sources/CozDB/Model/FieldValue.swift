@@ -81,6 +81,19 @@ extension FieldValue: Hashable {
     }
 }
 
+extension FieldValue: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByStringInterpolation
+{
+    /// `61.5` is a float.
+    public init(floatLiteral value: Double) { self = .float(value) }
+    /// `61` is an integer. Write `61.0` for a float.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// `true` and `false` are booleans.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    /// `"ok"` and `"\(name)"` are strings.
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
 extension FieldValue: CustomStringConvertible {
     /// The value in line protocol syntax: `1.5`, `3i`, `"text"`, `true`.
     public var description: String {

@@ -262,3 +262,22 @@ private struct DigitReader {
         return isNegative ? -seconds : seconds
     }
 }
+
+extension Timestamp: Codable {
+    /// Decodes RFC 3339 text.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let time = Timestamp(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "found \"\(text)\"; expected a time as RFC 3339")
+        }
+        self = time
+    }
+
+    /// Encodes RFC 3339 text, with as many fraction digits as needed.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text())
+    }
+}

@@ -1,6 +1,8 @@
 // Timestamps and time ranges. Their text form (RFC 3339) is in Timestamp+Text.swift; time zones are
 // in the query layer.
 
+internal import Glibc
+
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
 /// The range is that of InfluxDB 1.x: from `Timestamp.min` (1677-09-21T00:12:43.145224194Z) to
@@ -22,6 +24,18 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public static let min = Timestamp(nanoseconds: Int64.min + 2)
     /// The latest time that can be written.
     public static let max = Timestamp(nanoseconds: Int64.max - 1)
+
+    /// The current time of the system clock; `min` or `max` if the clock is outside of the range.
+    public static var now: Timestamp {
+        var time = timespec()
+        // Sound: fills in a local value.
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        let (start, isTooLarge) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        if isTooLarge { return time.tv_sec < 0 ? min : max }
+        let now = start.addingReportingOverflow(Int64(time.tv_nsec))
+        return now.overflow
+            ? max : Swift.min(Swift.max(Timestamp(nanoseconds: now.partialValue), min), max)
+    }
 
     /// Whether the left time is earlier.
     public static func < (left: Timestamp, right: Timestamp) -> Bool {

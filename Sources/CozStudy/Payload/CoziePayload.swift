@@ -71,7 +71,7 @@ public struct CoziePayload: Sendable {
         settings: ExperimentSettings = ExperimentSettings(), source: String = "payload"
     ) throws(DatabaseError) {
         var decoding = PayloadDecoder.Settings(options, settings)
-        decoding.arrival = options.enrichment?.arrival ?? PayloadReader.clock()
+        decoding.arrival = options.enrichment?.arrival ?? .now
         decoding.numbersRowsByItems = true
         var batch = WriteBatch()
         batch.source = source

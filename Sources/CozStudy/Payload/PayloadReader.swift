@@ -43,7 +43,7 @@ struct PayloadReader: PointReader {
     init(_ payload: CoziePayloadOptions, _ options: ImportOptions) {
         var settings = PayloadDecoder.Settings(payload, options.settings)
         settings.recovers = !payload.isAtomic
-        settings.arrival = payload.enrichment?.arrival ?? options.now ?? PayloadReader.clock()
+        settings.arrival = payload.enrichment?.arrival ?? options.now ?? .now
         settings.participant = options.participant
         settings.storedName = options.storedName(of:)
         if let tag = options.participantTag { settings.participantTag = tag }
@@ -97,13 +97,6 @@ struct PayloadReader: PointReader {
         into batch: inout WriteBatch, limits: BatchLimits
     ) throws(DatabaseError) -> Bool {
         try decoder.read(&input, from: file, into: &batch, limits: limits)
-    }
-
-    static func clock() -> Timestamp {
-        var time = timespec()
-        // Sound: fills in a local value.
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }
 

@@ -30,7 +30,7 @@ extension Study {
         }
         var rows: [LastEntry] = []
         var lastTimes: [Int: [[UInt8]: Int64]] = [:]
-        let now = options.query.now.nanoseconds
+        let now = options.query.currentTime.nanoseconds
         for participant in participants {
             let key = Array(participant.participant.utf8)
             for (index, field) in fields.enumerated() {

@@ -42,6 +42,9 @@ public struct Study: Sendable {
         guard let schema = found else {
             throw Study.missing("experiment", experiment, among: snapshot.schemas.map(\.name))
         }
+        var options = options
+        // All questions have one time.
+        options.query.now = options.query.currentTime
         guard options.minGap >= .zero else {
             throw DatabaseError(
                 .usage,

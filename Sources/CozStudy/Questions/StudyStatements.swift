@@ -189,7 +189,7 @@ struct StudyStatements {
         if let from = options.from, bounds != .daysFromTheFirst {
             parts.append("time >= '\(zone.text(from))'")
         }
-        let now = options.query.now
+        let now = options.query.currentTime
         if bounds == .now, let last, last > now, options.until.map({ $0 > now }) ?? true {
             // Values after now must not end a silence. They come from phones with a wrong clock, or
             // `now` is in the past.

@@ -64,7 +64,7 @@ extension Database {
         let stored = fields.filter { schema.field($0.field.name)?.type == .string }
         var counter = AnswerCounter(stored.map(\.field.name), in: schema)
         if !stored.isEmpty {
-            var options = QueryOptions(now: Timestamp(nanoseconds: SystemClock.now()))
+            var options = QueryOptions()
             // There may be no tag that tells participants apart.
             options.influxCompatible = true
             options.isGenerated = true

@@ -10,11 +10,9 @@ func heartRates(of participants: [String], in database: Database) async throws -
     try await withThrowingTaskGroup(of: (String, Double?).self) { group in
         for participant in participants {
             group.addTask {
-                var options = QueryOptions(now: .max)
-                options.parameters["who"] = .value(.string(participant))
                 let result = try await database.query(
                     "SELECT mean(ts_heart_rate) FROM dev WHERE id_participant = $who",
-                    options: options)
+                    parameters: ["who": participant])
                 return (participant, result.series.first?.column("mean")?.doubles.first ?? nil)
             }
         }

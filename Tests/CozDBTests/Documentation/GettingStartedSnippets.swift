@@ -45,7 +45,7 @@ struct GettingStartedSnippets {
         let time = Timestamp("2024-03-01T08:01:00Z") ?? .min
         try correction.add(
             experiment: "dev", tags: ["id_participant": "p01"], time: time,
-            fields: ["ts_heart_rate": .integer(70), "q_thermal": .string("Warmer")])
+            fields: ["ts_heart_rate": 70, "q_thermal": "Warmer"])
         _ = try database.write(correction)
 
         let rows = try database.query("SELECT ts_heart_rate, q_thermal FROM dev")

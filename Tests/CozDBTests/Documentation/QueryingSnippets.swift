@@ -2,7 +2,6 @@
 
 internal import CozDB
 internal import CozTestSupport
-internal import Foundation
 internal import Testing
 
 // Snippet: Read large results
@@ -14,6 +13,14 @@ struct RowCounter: QueryResultSink {
     mutating func rows(_ batch: ResultBatch) throws(DatabaseError) { rows += batch.count }
     mutating func endSeries() throws(DatabaseError) {}
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
+}
+// End of snippet
+
+// Snippet: Read rows as values of your own type
+struct HourlyRate: Decodable {
+    var time: Timestamp
+    var id_participant: String
+    var mean: Double?
 }
 // End of snippet
 
@@ -51,21 +58,32 @@ struct QueryingSnippets {
         // End of snippet
         #expect(result.series.count == 2)
 
+        // Snippet: Read rows as values of your own type
+        let rates = try database.query(
+            """
+            SELECT mean(ts_heart_rate) FROM dev WHERE time >= '2024-03-01' AND time < '2024-03-02'
+            GROUP BY id_participant, time(1h)
+            """
+        ).rows(as: HourlyRate.self)
+        // rates[8].mean is 74.0
+        // End of snippet
+        #expect(rates[8].mean == 74 && rates.count == 48)
+
+        let (participant, midnight) = ("p01", Timestamp("2024-03-01") ?? .min)
         // Snippet: Bind parameters
-        let now = Timestamp(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
-        var options = QueryOptions(now: now)
-        options.parameters = [
-            "field": .identifier("ts_heart_rate"), "who": .value(.string("p01")),
-        ]
         let highest = try database.query(
-            "SELECT max($field) FROM dev WHERE id_participant = $who", options: options)
+            "SELECT max($field) FROM dev WHERE id_participant = $who AND time >= $since",
+            parameters: [
+                "field": QueryParameter.identifier("ts_heart_rate"), "who": participant,
+                "since": midnight,
+            ])
         // End of snippet
         #expect(highest.series.first?.column("max")?.integers == [88])
 
         // Snippet: Read large results
         var counter = RowCounter()
         let counters = try database.query(
-            "SELECT ts_heart_rate FROM dev", options: options, into: &counter)
+            "SELECT ts_heart_rate FROM dev", into: &counter)
         // counter.rows equals counters.rowsReturned
         // End of snippet
         #expect(counter.rows == 120 && counters.rowsReturned == 120)
@@ -96,10 +114,9 @@ struct QueryingSnippets {
     @Test func `the article's deadline ends a query`() throws {
         let folder = TemporaryDirectory()
         let database = try Self.database(folder.path)
-        let now = Timestamp(nanoseconds: 1_709_290_000_000_000_000)
         let deadline = ContinuousClock.now - .seconds(1)
         // Snippet: Set limits
-        var options = QueryOptions(now: now)
+        var options = QueryOptions()
         var limits = QueryLimits()
         limits.rowCountMax = 1_000_000
         limits.memorySizeBytesMax = 256 << 20

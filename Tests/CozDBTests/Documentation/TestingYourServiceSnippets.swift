@@ -25,7 +25,7 @@ struct TestingYourServiceSnippets {
         try batch.add(
             experiment: "dev", tags: ["id_participant": "p01"],
             time: Timestamp(nanoseconds: 1_709_280_000_000_000_000),
-            fields: ["ts_heart_rate": .float(71)])
+            fields: ["ts_heart_rate": 71.0])
         return batch
     }
 
@@ -36,7 +36,7 @@ struct TestingYourServiceSnippets {
             try batch.add(
                 experiment: "dev", tags: ["id_participant": "p01"],
                 time: Timestamp("2024-03-01T08:00:00Z") ?? .min,
-                fields: ["ts_heart_rate": .float(71)])
+                fields: ["ts_heart_rate": 71.0])
             _ = try database.write(batch)
 
             let options = QueryOptions(now: Timestamp("2024-03-01T09:00:00Z") ?? .min)
@@ -53,7 +53,7 @@ struct TestingYourServiceSnippets {
         let database = try Database.open(path)
         _ = try database.write(Self.batch())
         // Snippet: Test the errors
-        var options = QueryOptions(now: .max)
+        var options = QueryOptions()
         options.isCancelled = { true }
         let cancelled = #expect(throws: DatabaseError.self) {
             try database.query("SELECT ts_heart_rate FROM dev", options: options)

@@ -27,7 +27,32 @@ func store(_ batch: WriteBatch, in database: Database) -> Outcome {
 }
 // End of snippet
 
+// Snippet: Write values of your own types
+struct WatchSample: Codable {
+    var time: Timestamp
+    var id_participant: String
+    var ts_heart_rate: Double?
+    var q_thermal: String?
+}
+// End of snippet
+
 struct WritingAndRefusalsSnippets {
+    @Test func `the article's rows are stored`() throws {
+        let folder = TemporaryDirectory()
+        let database = try Database.open(folder.path)
+        let time = Timestamp(nanoseconds: 1_709_280_000_000_000_000)
+
+        // Snippet: Write values of your own types
+        let samples = [
+            WatchSample(time: time, id_participant: "p01", ts_heart_rate: 71),
+            WatchSample(time: time, id_participant: "p02", q_thermal: "Warmer"),
+        ]
+        let report = try database.write(samples, experiment: "dev")
+        // report.points is 2, report.values is 2, report.refusedValues is 0
+        // End of snippet
+        #expect(report.points == 2 && report.values == 2 && report.refusedValues == 0)
+    }
+
     @Test func `the article's batches are stored and refused as it says`() throws {
         let folder = TemporaryDirectory()
         let database = try Database.open(folder.path)

@@ -72,7 +72,7 @@ internal import Testing
         let text = "SELECT count(x) FROM m"
         #expect(try Self.rows(text, database).map { $0[1] } == [10])
         let snapshot = try database.takeSnapshot()
-        let options = QueryOptions(now: Timestamp(nanoseconds: 0)).limited(by: QueryLimits())
+        let options = QueryOptions(now: Timestamp(nanoseconds: 0)).resolved(limits: QueryLimits())
         let prepared = try #require(StatementCache.of(snapshot).known(text, options))
         #expect(prepared.plan(0) != nil)
         #expect(StatementCache.of(snapshot).known(text, options) === prepared)

@@ -122,7 +122,7 @@ enum Sample {
             let database = try open(files, .readWrite)
             _ = try database.write(batch(rows: 50..<70))
             try database.compact()
-            _ = try database.query("DELETE FROM /.*/ WHERE id_participant = 'p1'", options: nil)
+            _ = try database.query("DELETE FROM /.*/ WHERE id_participant = 'p1'")
             _ = try database.forget(["p2"])
             try database.close()
         }

@@ -145,7 +145,7 @@ struct StudyAgreementTests {
             for field in one.study.modalities {
                 let times = rows.filter { $0.fields[field] != nil }.map(\.time)
                     .filter { one.naive.isInRange($0, one.options) }
-                let now = one.options.query.now.nanoseconds
+                let now = one.options.query.currentTime.nanoseconds
                 let last = times.last { $0 <= now }
                 entries.append(
                     LastEntry(

@@ -413,7 +413,7 @@ struct GroupAggregation {
 
     private func age(_ call: PlannedCall) -> Age {
         Age(
-            now: executor.options.now.nanoseconds, unit: Int64(saturating: call.parameter))
+            now: executor.options.currentTime.nanoseconds, unit: Int64(saturating: call.parameter))
     }
 }
 

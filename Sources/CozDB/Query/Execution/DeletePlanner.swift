@@ -19,7 +19,7 @@ struct DeletePlanner {
         }
         // This also checks the calls in the condition.
         let split = try StatementChecks(
-            SelectStatement(condition: statement.condition), now: options.now, zone: nil
+            SelectStatement(condition: statement.condition), now: options.currentTime, zone: nil
         ).split
         if isSeries, split.first != nil || split.last != nil {
             throw DatabaseError(.usage, "DROP SERIES doesn't support time in WHERE clause")

@@ -205,7 +205,7 @@ struct ShowExecution {
         try SplitCondition(show.condition, reduction)
     }
 
-    private var reduction: ConstantFolder { ConstantFolder(now: options.now, zone: nil) }
+    private var reduction: ConstantFolder { ConstantFolder(now: options.currentTime, zone: nil) }
 
     /// Returns the experiments of FROM; all experiments without FROM.
     ///

@@ -1,22 +1,10 @@
 // The options of a query: clock, bound parameters, limits and cancellation.
 
-/// The value of a bound parameter (`$name` in a statement). It becomes a single token and is never
-/// parsed as text, so no value can change the structure of the statement.
-public enum QueryParameter: Hashable, Sendable {
-    /// A number, string or boolean.
-    case value(FieldValue)
-    /// The name of an experiment, field, tag or function.
-    case identifier(String)
-    /// A regular expression, without slashes.
-    case regex(String)
-    /// A duration such as `10m`.
-    case duration(String)
-}
-
 /// The options of a query.
 public struct QueryOptions: Sendable {
-    /// The value of `now()`, and the default upper bound of `GROUP BY time`.
-    public var now: Timestamp
+    /// The value of `now()`, and the default upper bound of `GROUP BY time`; nil means the time of
+    /// the call by the system clock.
+    public var now: Timestamp?
     /// The values of `$name` parameters.
     public var parameters: [String: QueryParameter] = [:]
     /// Whether to answer like InfluxDB instead of reporting an error. An unknown field becomes an
@@ -51,8 +39,8 @@ public struct QueryOptions: Sendable {
 
     /// Creates options with default values.
     ///
-    /// - Parameter now: the value of `now()`.
-    public init(now: Timestamp) {
+    /// - Parameter now: the value of `now()`; nil means the time of the call.
+    public init(now: Timestamp? = nil) {
         self.now = now
     }
 }
@@ -85,9 +73,18 @@ extension QueryOptions {
         set { effectiveLimits.bucketCountMax = newValue }
     }
 
-    /// Returns the options with the database's limits if the query sets none.
-    func limited(by limits: QueryLimits) -> QueryOptions {
+    /// The value of `now()`. A call sets it once (`resolved`), so that all of its statements have
+    /// the same.
+    package var currentTime: Timestamp { now ?? .now }
+
+    /// Returns the options of one call: with its time, with its parameters, and with the database's
+    /// limits, if the options set none.
+    func resolved(
+        _ parameters: [String: any QueryParameterConvertible] = [:], limits: QueryLimits
+    ) -> QueryOptions {
         var options = self
+        options.now = currentTime
+        for (name, value) in parameters { options.parameters[name] = value.queryParameter }
         if options.limits == nil { options.limits = limits }
         if isGenerated { options.textSizeBytesMax = QueryLimits.textSizeBytesBound }
         return options

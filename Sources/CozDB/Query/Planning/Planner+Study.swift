@@ -213,7 +213,7 @@ extension Planner {
             let argument = try plan.argument(first, ofGroup: true),
             let last = call.arguments.last
         {
-            let literal = try ConstantFolder(now: options.now, zone: nil).reduced(last)
+            let literal = try ConstantFolder(now: options.currentTime, zone: nil).reduced(last)
             dimension.function = BinWidth(literal).map { .bin(argument, $0) }
         }
         return dimension

@@ -38,7 +38,7 @@ struct Planner {
                 try TimeZoneRules(named: name)
             }
         }
-        var checks = try StatementChecks(statement, now: options.now, zone: zone)
+        var checks = try StatementChecks(statement, now: options.currentTime, zone: zone)
         let hasOwnInterval = checks.interval != 0
         try checks.checkFields(inherited: outer.map { ($0.interval.length, $0.interval.offset) })
         let plan = SelectPlan()
@@ -79,7 +79,7 @@ struct Planner {
         if let bound = outer?.last { last = min(last ?? bound, bound) }
         // Without an upper bound, buckets end at now(); fill() would never end otherwise.
         if last == nil, hasOwnInterval {
-            last = options.now.nanoseconds
+            last = options.currentTime.nanoseconds
             plan.endsAtPlanningTime = true
         }
         plan.hasLowerBound = first != nil

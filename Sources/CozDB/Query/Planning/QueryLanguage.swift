@@ -37,10 +37,11 @@ public enum QueryLanguage {
     ///
     /// - Parameters:
     ///   - text: statements, the last of which may be unfinished.
-    ///   - options: parameters and limits; nil for no parameters and the default limits.
-    public static func isComplete(_ text: String, options: QueryOptions? = nil) -> Bool {
+    ///   - options: parameters and limits.
+    public static func isComplete(
+        _ text: String, options: QueryOptions = QueryOptions()
+    ) -> Bool {
         do throws(DatabaseError) {
-            let options = options ?? QueryOptions(now: Timestamp(nanoseconds: 0))
             try StatementStack.run(text, options) { () throws(DatabaseError) in
                 _ = try Parser.parse(text, options: options)
             }

@@ -489,7 +489,7 @@ struct DatabaseRepair {
     // MARK: Finishing
 
     private mutating func finish(_ lock: any File) throws(DatabaseError) {
-        let folder = try DamagedFolder(in: directory, at: Timestamp(nanoseconds: SystemClock.now()))
+        let folder = try DamagedFolder(in: directory, at: .now)
         report.folder = folder.path
         for name in damagedFiles {
             let source = try calling("opening a folder") { () throws(FileError) in

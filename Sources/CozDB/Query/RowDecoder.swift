@@ -1,0 +1,262 @@
+// Puts values of a program's own types together from the rows of an answer.
+
+/// Decodes the rows of one series. A property is a column, or a tag of GROUP BY, of its name.
+final class RowDecoder: Decoder {
+    private let columns: [ResultVector]
+    private let header: ResultSeries
+    /// The column of each name; a name that is none is that of a tag, or missing.
+    private var places: [Name: Int] = [:]
+    private var row = 0
+
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(_ header: ResultSeries, _ columns: [ResultVector]) {
+        self.header = header
+        self.columns = columns
+        for (index, column) in header.columns.enumerated() {
+            places[Name(column.name)] = index
+        }
+    }
+
+    /// - Throws: `usage` if a property has no column, or one of another type; the error of the
+    ///   type's own `init(from:)`.
+    func rows<Row: Decodable>(_ count: Int) throws(DatabaseError) -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(count)
+        for row in 0..<count {
+            self.row = row
+            rows.append(
+                try DatabaseError.wrapping("row \(row + 1) cannot be decoded") {
+                    try Row(from: self)
+                })
+        }
+        return rows
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(RowDecodingContainer(row: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw RowDecoder.refusal }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        throw RowDecoder.refusal
+    }
+
+    private static let refusal = DatabaseError(
+        .usage,
+        "found a type that is a single value or a list; expected a structure whose "
+            + "properties are columns of the answer")
+
+    fileprivate var names: [String] { header.columns.map(\.name) + header.tags.map(\.name) }
+
+    fileprivate func contains(_ name: String) -> Bool {
+        places[Name(name)] != nil || tag(name) != nil
+    }
+
+    /// Whether there is no such column, or no value in it. A missing tag of GROUP BY is empty.
+    fileprivate func isNull(_ name: String) -> Bool {
+        if let place = places[Name(name)] { return columns[place].isNull(row) }
+        return tag(name)?.isEmpty ?? true
+    }
+
+    private func tag(_ name: String) -> String? {
+        header.tags.first { Name($0.name) == Name(name) }?.value
+    }
+
+    /// Returns a value; nil if it is null or there is no such column.
+    private func field(_ name: String) -> (value: FieldValue, isTime: Bool)? {
+        if let place = places[Name(name)] {
+            return columns[place].value(row).map { ($0, header.columns[place].isTime) }
+        }
+        return tag(name).map { (.string($0), false) }
+    }
+
+    fileprivate func decode<Value: Decodable>(_ name: String) throws -> Value {
+        guard let (value, isTime) = field(name) else {
+            guard contains(name) else {
+                let names = names.map { "\"\($0)\"" }.joined(separator: ", ")
+                throw DatabaseError(
+                    .usage, "the answer has no column \"\(name)\"; it has \(names)")
+            }
+            throw DatabaseError(
+                .usage,
+                "row \(row + 1): found null in the column \"\(name)\"; expected "
+                    + "\(Value.self). Make the property optional")
+        }
+        if isTime, Value.self == Timestamp.self, case .integer(let nanoseconds) = value,
+            let time = Timestamp(nanoseconds: nanoseconds) as? Value
+        {
+            return time
+        }
+        return try PropertyDecoder(value: value, name: name, row: row).decode(Value.self)
+    }
+}
+
+/// The columns of a row.
+private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let row: RowDecoder
+    let codingPath: [any CodingKey] = []
+
+    var allKeys: [Key] { row.names.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { row.contains(key.stringValue) }
+    func decodeNil(forKey key: Key) -> Bool { row.isNull(key.stringValue) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try row.decode(key.stringValue)
+    }
+
+    func nestedContainer<Other: CodingKey>(
+        keyedBy type: Other.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Other> {
+        throw PropertyDecoder.refusal(key.stringValue)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        throw PropertyDecoder.refusal(key.stringValue)
+    }
+
+    /// A superclass shares the columns of the row.
+    func superDecoder() -> any Decoder { row }
+    func superDecoder(forKey key: Key) -> any Decoder { row }
+}
+
+/// One value of a row.
+private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
+    let value: FieldValue
+    let name: String
+    let row: Int
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    static func refusal(_ name: String) -> DatabaseError {
+        DatabaseError(
+            .usage,
+            "found a structure or a list for the property \"\(name)\"; expected a number, "
+                + "a text, a boolean or a Timestamp")
+    }
+
+    func container<Key: CodingKey>(
+        keyedBy type: Key.Type
+    ) throws -> KeyedDecodingContainer<Key> {
+        throw PropertyDecoder.refusal(name)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw PropertyDecoder.refusal(name)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { false }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        guard let type = Value.self as? any ReadFromField.Type else {
+            return try Value(from: self)
+        }
+        if let value = type.init(field: value) as? Value { return value }
+        throw DatabaseError(
+            .usage,
+            "row \(row + 1): found \(value) in the column \"\(name)\", which is of type "
+                + "\(value.type.name); expected \(Value.self)")
+    }
+}
+
+/// A type of Swift that reads the value of a field; nil if it cannot have the value.
+private protocol ReadFromField {
+    init?(field: FieldValue)
+}
+
+extension Double: ReadFromField {
+    fileprivate init?(field: FieldValue) {
+        switch field {
+        case .float(let number): self = number
+        case .integer(let number): self.init(exactly: number)
+        case .string, .boolean: return nil
+        }
+    }
+}
+
+extension Float: ReadFromField {
+    fileprivate init?(field: FieldValue) {
+        guard let number = Double(field: field) else { return nil }
+        self.init(number)
+    }
+}
+
+extension String: ReadFromField {
+    fileprivate init?(field: FieldValue) {
+        guard case .string(let text) = field else { return nil }
+        self = text
+    }
+}
+
+extension Bool: ReadFromField {
+    fileprivate init?(field: FieldValue) {
+        guard case .boolean(let flag) = field else { return nil }
+        self = flag
+    }
+}
+
+extension ReadFromField where Self: FixedWidthInteger {
+    fileprivate init?(field: FieldValue) {
+        switch field {
+        case .integer(let number): self.init(exactly: number)
+        case .float(let number): self.init(exactly: number)
+        case .string, .boolean: return nil
+        }
+    }
+}
+
+extension Int: ReadFromField {}
+extension Int8: ReadFromField {}
+extension Int16: ReadFromField {}
+extension Int32: ReadFromField {}
+extension Int64: ReadFromField {}
+extension UInt: ReadFromField {}
+extension UInt8: ReadFromField {}
+extension UInt16: ReadFromField {}
+extension UInt32: ReadFromField {}
+extension UInt64: ReadFromField {}
+
+extension QueryResult {
+    /// Returns the rows of the first statement, of all its series, as values of a type of the
+    /// program.
+    ///
+    ///     struct Rate: Decodable {
+    ///         var time: Timestamp
+    ///         var id_participant: String
+    ///         var mean: Double?
+    ///     }
+    ///     let rates = try database.query(
+    ///         "SELECT mean(ts_heart_rate) FROM dev GROUP BY id_participant, time(1h)"
+    ///     ).rows(as: Rate.self)
+    ///
+    /// A property takes the column, or the tag of GROUP BY, of its name. Columns without a property
+    /// are left out. An optional property is nil where the value is null or the column is missing.
+    /// `Double` and `Float` take numbers, integer types whole numbers in their range, `String` and
+    /// `Bool` strings and booleans, ``Timestamp`` the time of the row or an RFC 3339 text, and an
+    /// enumeration its raw value.
+    ///
+    /// Cost: about half a microsecond a property. ``ResultVector`` is faster.
+    ///
+    /// - Throws: `usage` with the column and row if a property is missing, null or of another type;
+    ///   the statement's error if it failed.
+    public func rows<Row: Decodable>(as type: Row.Type) throws(DatabaseError) -> [Row] {
+        if let error = statements.first?.error { throw error }
+        var rows: [Row] = []
+        for series in series { rows += try series.rows(as: type) }
+        return rows
+    }
+}
+
+extension QueryResult.Series {
+    /// Returns the rows as values of a type of the program, as `QueryResult.rows(as:)` does.
+    ///
+    /// - Throws: `usage` if a property is missing, null or of another type.
+    public func rows<Row: Decodable>(as type: Row.Type) throws(DatabaseError) -> [Row] {
+        try RowDecoder(header, columns).rows(rowCount)
+    }
+}

@@ -1,0 +1,175 @@
+// Rows that are values of a program's own types.
+
+internal import CozTestSupport
+@testable internal import CozDB
+internal import Testing
+
+struct RowEncoderTests {
+    private enum Answer: String, Codable {
+        case warmer = "Warmer"
+        case cooler = "Cooler"
+    }
+
+    private struct Sample: Codable, Equatable {
+        var time: Timestamp
+        var participant: String
+        var rate: Double?
+        var steps: Int
+        var isAwake: Bool
+        var answer: Answer?
+        var sent: Timestamp?
+        var site: String?
+
+        enum CodingKeys: String, CodingKey {
+            case time, rate = "ts_heart_rate", steps, isAwake, answer = "q_thermal", sent, site
+            case participant = "id_participant"
+        }
+    }
+
+    private static let samples = [
+        Sample(
+            time: Timestamp(nanoseconds: 1), participant: "p1", rate: 71.5, steps: 3, isAwake: true,
+            answer: .warmer, sent: Timestamp(nanoseconds: 5), site: "a"),
+        Sample(
+            time: Timestamp(nanoseconds: 2), participant: "p1", rate: nil, steps: -1,
+            isAwake: false, answer: nil, sent: nil, site: nil),
+        Sample(
+            time: .max, participant: "p2", rate: .infinity, steps: .max, isAwake: false,
+            answer: .cooler, sent: .min, site: "ü"),
+    ]
+
+    private let folder = TemporaryDirectory()
+    private let database: Database
+
+    init() throws {
+        database = try Database.open(folder.path)
+    }
+
+    @Test("rows come back as they were written", arguments: [false, true])
+    func roundTrip(isFlushed: Bool) throws {
+        let report = try database.write(Self.samples, experiment: "dev", tags: ["site"])
+        #expect(report.refusedValues == 0)
+        if isFlushed { try database.flush() }
+        let schema = try #require(try database.schemas().first)
+        #expect(
+            schema.fields.map { "\($0.name) \($0.type)" } == [
+                "isAwake boolean", "q_thermal string", "sent string", "steps integer",
+                "ts_heart_rate float",
+            ])
+        #expect(schema.attributes.map(\.name) == ["site"])
+        let all = try database.query("SELECT * FROM dev")
+        #expect(try all.rows(as: Sample.self) == Self.samples)
+        let grouped = try database.query("SELECT * FROM dev GROUP BY id_participant")
+        #expect(try grouped.rows(as: Sample.self) == Self.samples)
+        let cursor = try database.cursor("SELECT * FROM dev")
+        var rows: [Sample] = []
+        while let batch = try cursor.next() { rows += try batch.rows(as: Sample.self) }
+        #expect(rows == Self.samples)
+    }
+
+    @Test("tasks write rows as threads do")
+    func fromTask() async throws {
+        _ = try await database.write(Self.samples, experiment: "dev", tags: ["site"])
+        let rows = try await database.query("SELECT * FROM dev").rows(as: Sample.self)
+        #expect(rows == Self.samples)
+    }
+
+    @Test("the identity of the experiment says which properties are tags")
+    func identity() throws {
+        struct Reading: Codable, Equatable {
+            var time: Timestamp
+            var room: String
+            var floor: Int
+            var value: Double
+        }
+        let readings = [1, 2].map {
+            Reading(time: Timestamp(nanoseconds: 7), room: "r", floor: $0, value: Double($0))
+        }
+        let settings = ExperimentSettings(identity: .tags(["room", "floor"]))
+        _ = try database.write(readings, experiment: "rooms", settings: settings)
+        // The second time the stored identity is known.
+        _ = try database.write(readings, experiment: "rooms")
+        #expect(try database.snapshot().rowCount(of: "rooms") == 2)
+        let values = try database.query("SELECT value FROM rooms").series[0].column("value")
+        #expect(values?.doubles == [1, 2])
+    }
+
+    private func refusal(_ row: some Encodable) -> String? {
+        var batch = WriteBatch()
+        var message: String?
+        do throws(DatabaseError) {
+            try batch.add(row, experiment: "m")
+        } catch {
+            message = error.kind == .usage ? error.message : nil
+        }
+        #expect(batch.isEmpty && batch.mistake == nil)
+        return message
+    }
+
+    @Test("a row that cannot be stored is refused with its property")
+    func refusals() throws {
+        struct Row<Value: Encodable>: Encodable {
+            var time: Timestamp? = Timestamp(nanoseconds: 1)
+            var id_participant = "p"
+            var value: Value
+        }
+        struct Pair: Encodable {
+            var first = 1
+        }
+        struct Late: Encodable {
+            var time = 5
+            var value = 1
+        }
+        #expect(refusal(Row(value: [1, 2]))?.contains("list for the property \"value\"") == true)
+        #expect(refusal(Row(value: Pair()))?.contains("for the property \"value\"") == true)
+        #expect(refusal(Row(value: ["a": 1]))?.contains("for the property \"value\"") == true)
+        #expect(refusal(Row(value: UInt64.max))?.contains("18446744073709551615") == true)
+        #expect(
+            refusal(Row(time: nil, value: 1))?.contains("without the property \"time\"") == true)
+        #expect(refusal(Late())?.contains("found Int for the property \"time\"") == true)
+        #expect(refusal(Row(value: Int?.none))?.contains("has no fields") == true)
+        #expect(refusal([1, 2])?.contains("expected a structure") == true)
+        #expect(refusal(7)?.contains("expected a structure") == true)
+        #expect(refusal(["time": 1.5])?.contains("found Double for the property") == true)
+    }
+
+    @Test("a wrong row keeps all of its batch out")
+    func atomicity() throws {
+        struct Row: Encodable {
+            var time = Timestamp(nanoseconds: 1)
+            var id_participant = "p"
+            var value: UInt64
+        }
+        let error = #expect(throws: DatabaseError.self) {
+            try database.write([Row(value: 1), Row(value: .max)], experiment: "m")
+        }
+        #expect(error?.kind == .usage)
+        #expect(try database.schemas().isEmpty)
+        _ = try database.write([Row](), experiment: "m")
+        #expect(try database.schemas().isEmpty)
+    }
+
+    @Test("a subclass stores the properties of its superclass")
+    func inheritance() throws {
+        class Base: Encodable {
+            var time = Timestamp(nanoseconds: 1)
+            var id_participant = "p"
+        }
+        final class Derived: Base {
+            var value = 2
+
+            enum CodingKeys: CodingKey {
+                case value
+            }
+
+            override func encode(to encoder: any Encoder) throws {
+                try super.encode(to: encoder)
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(value, forKey: .value)
+            }
+        }
+        _ = try database.write([Derived()], experiment: "m")
+        let result = try database.query("SELECT value FROM m WHERE id_participant = 'p'")
+        #expect(result.series.first?.column("value")?.integers == [2])
+    }
+}

@@ -1,0 +1,113 @@
+// Rows of an answer as values of a program's own types.
+
+internal import CozTestSupport
+@testable internal import CozDB
+internal import Testing
+
+struct RowDecoderTests {
+    private let folder = TemporaryDirectory()
+    private let database: Database
+
+    init() throws {
+        database = try Database.open(folder.path)
+        var batch = WriteBatch()
+        for minute in 0..<4 {
+            try batch.add(
+                experiment: "m",
+                tags: minute < 3 ? ["id_participant": "a"] : ["id_participant": "b", "site": "x"],
+                time: Timestamp(nanoseconds: Int64(minute) * 60_000_000_000),
+                fields: minute == 1 ? ["s": "text"] : ["i": 3, "f": 2.0, "b": true])
+        }
+        _ = try database.write(batch)
+    }
+
+    private func message<Row: Decodable>(_ text: String, as type: Row.Type) -> String? {
+        do throws(DatabaseError) {
+            _ = try database.query(text).rows(as: type)
+            return nil
+        } catch {
+            return error.kind == .usage ? error.message : nil
+        }
+    }
+
+    @Test("aggregates and their groups become properties")
+    func aggregates() throws {
+        struct Mean: Decodable, Equatable {
+            var time: Timestamp
+            var id_participant: String
+            var mean: Double
+            var count: Int
+        }
+        let text = "SELECT mean(i), count(i) FROM m GROUP BY id_participant"
+        #expect(
+            try database.query(text).rows(as: Mean.self) == [
+                Mean(time: Timestamp(nanoseconds: 0), id_participant: "a", mean: 3, count: 2),
+                Mean(time: Timestamp(nanoseconds: 0), id_participant: "b", mean: 3, count: 1),
+            ])
+        #expect(try database.query("SELECT i FROM m WHERE i > 9").rows(as: Mean.self).isEmpty)
+    }
+
+    @Test("numbers convert where nothing is lost, nulls and missing columns are nil")
+    func conversions() throws {
+        struct Row: Decodable, Equatable {
+            var i: Double?
+            var f: Int8?
+            var b: Bool?
+            var s: String?
+            var other: Float?
+        }
+        let rows = try database.query("SELECT i, f, b, s FROM m").rows(as: Row.self)
+        #expect(rows[0] == Row(i: 3, f: 2, b: true, s: nil, other: nil))
+        #expect(rows[1] == Row(i: nil, f: nil, b: nil, s: "text", other: nil))
+    }
+
+    @Test("a missing tag is nil, or empty where the property is not optional")
+    func missingTags() throws {
+        struct Optional: Decodable {
+            var site: String?
+        }
+        struct Required: Decodable {
+            var site: String
+        }
+        let result = try database.query("SELECT count(i) FROM m GROUP BY site")
+        #expect(try result.rows(as: Optional.self).map(\.site) == [nil, "x"])
+        #expect(try result.rows(as: Required.self).map(\.site) == ["", "x"])
+    }
+
+    @Test("what does not fit is an error with the column and row")
+    func mismatches() {
+        struct Integer: Decodable {
+            var s: Int
+        }
+        struct Text: Decodable {
+            var i: String
+        }
+        struct Other: Decodable {
+            var missing: Int
+        }
+        struct Nested: Decodable {
+            var i: [Int]
+        }
+        struct Time: Decodable {
+            var s: Timestamp
+        }
+        enum Word: String, Decodable {
+            case other
+        }
+        struct Choice: Decodable {
+            var s: Word
+        }
+        let text = "SELECT i, s FROM m"
+        #expect(message(text, as: Integer.self)?.hasPrefix("row 1: found null") == true)
+        #expect(message(text, as: Text.self)?.contains("\"i\", which is of type integer") == true)
+        #expect(
+            message(text, as: Other.self)
+                == "the answer has no column \"missing\"; it has \"time\", \"i\", \"s\"")
+        #expect(message(text, as: Nested.self)?.contains("for the property \"i\"") == true)
+        let texts = "SELECT s FROM m WHERE s = 'text'"
+        #expect(message(texts, as: Time.self)?.contains("expected a time as RFC 3339") == true)
+        #expect(message(texts, as: Choice.self)?.hasPrefix("row 1 cannot be decoded: ") == true)
+        #expect(message(texts, as: Int.self)?.contains("expected a structure") == true)
+        #expect(message(texts, as: [Int].self)?.contains("expected a structure") == true)
+    }
+}
