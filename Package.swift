@@ -65,7 +65,7 @@ let package = Package(
             swiftSettings: libraries),
         .testTarget(
             name: "CozDBTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
-            exclude: ["Golden", "Queries"],
+            exclude: ["Golden", "Interface", "Queries"],
             swiftSettings: settings),
         .testTarget(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],
