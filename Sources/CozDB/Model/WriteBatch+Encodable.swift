@@ -13,7 +13,8 @@ extension WriteBatch {
     /// tags, and so are those that `tags` names; they are texts or integers. All others are fields.
     /// A `Double` is stored as float, an integer as integer, a `String` as string and a `Bool` as
     /// boolean; a `Timestamp` as its RFC 3339 text, and an enumeration as its raw value. nil stores
-    /// nothing. `CodingKeys` give properties other names.
+    /// nothing. `CodingKeys` give properties other names. Foundation's `Date` encodes itself as
+    /// seconds since 2001, so use `Timestamp` for times.
     ///
     /// Cost: about half a microsecond a property. Importers use handles.
     ///
