@@ -10,7 +10,7 @@ extension Database {
     ///   - rows: The values. Without any, nothing is stored and no experiment is created.
     ///   - experiment: Its identity says which properties are tags; for a new experiment, that of
     ///     `settings`.
-    ///   - tags: Further properties that are tags.
+    ///   - tags: Further properties that are tags. ``Identity/allTags`` names none: name all.
     ///   - settings: Used if the experiment is created; an existing experiment must match them.
     /// - Throws: As `write(_:)`, and as `WriteBatch.add(_:experiment:tags:)` for the first wrong
     ///   row; then nothing is stored.
@@ -24,11 +24,13 @@ extension Database {
     /// Commits rows atomically. Cancelling the task has no effect.
     ///
     /// - Throws: As the synchronous form.
-    public func write<Row: Encodable>(
+    public func write<Row: Encodable & SendableMetatype>(
         _ rows: some Sequence<Row> & Sendable, experiment: String, tags: [String] = [],
         settings: ExperimentSettings = ExperimentSettings()
     ) async throws(DatabaseError) -> WriteReport {
-        try await write(try batch(rows, experiment, tags, settings))
+        try await changes.run { () throws(DatabaseError) in
+            try self.write(try self.batch(rows, experiment, tags, settings))
+        }
     }
 
     private func batch<Row: Encodable>(
@@ -37,9 +39,11 @@ extension Database {
     ) throws(DatabaseError) -> WriteBatch {
         let stored = try takeSnapshot().experiment(experiment)?.schema.identity
         let identity = settings.identity ?? stored ?? .standard
-        let encoder = RowEncoder(tags: identity.tagNames + tags)
+        let encoder = try RowEncoder(identity, tags: tags)
         var batch = WriteBatch()
         batch.settings = settings
+        // If the experiment gets another identity meanwhile, the commit refuses the batch.
+        batch.settings.identity = identity
         for row in rows { try batch.add(row, experiment: experiment, encoder) }
         return batch
     }

@@ -127,5 +127,5 @@ private struct WriteSession: ~Copyable {
 }
 
 extension Timestamp {
-    fileprivate var next: Timestamp { Timestamp(nanoseconds: nanoseconds + 1) }
+    fileprivate var next: Timestamp { Swift.min(.max, Timestamp(nanoseconds: nanoseconds &+ 1)) }
 }

@@ -8,12 +8,26 @@ final class RowEncoder: Encoder {
     private(set) var time: Timestamp?
     private(set) var tags: [String: String] = [:]
     private(set) var fields: [String: FieldValue] = [:]
+    /// Refuses the first list or structure that the row asked for, which may stay empty.
+    private var refusal: DatabaseError?
 
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(tags: [String]) {
-        tagNames = Set(tags.map { Name($0) })
+    /// - Parameter tags: Properties that are tags, in addition to those of the identity.
+    /// - Throws: `usage` if nothing says which properties are tags.
+    init(_ identity: Identity, tags: [String], renames: [String: String] = [:])
+        throws(DatabaseError)
+    {
+        if identity == .allTags, tags.isEmpty {
+            throw DatabaseError(
+                .usage,
+                "found rows without names of tags; all tags identify the rows of this "
+                    + "experiment, so name the properties that are tags")
+        }
+        var names = Set((identity.tagNames + tags).map { Name($0) })
+        for (old, new) in renames where names.contains(Name(new)) { names.insert(Name(old)) }
+        tagNames = names
     }
 
     /// - Throws: `usage` if a property cannot be stored; the error of the row's own `encode(to:)`.
@@ -21,15 +35,33 @@ final class RowEncoder: Encoder {
         time = nil
         tags.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)
+        refusal = nil
         try DatabaseError.wrapping("a row cannot be encoded") { try row.encode(to: self) }
+        if let refusal { throw refusal }
+    }
+
+    /// Refuses a list or structure, and takes what is put into it.
+    ///
+    /// - Parameter name: The property; nil for the row itself.
+    fileprivate func refuse(_ name: String?) -> RefusedContainer {
+        let what =
+            if let name {
+                "found a structure or a list for the property \"\(name)\"; expected a number, a "
+                    + "text, a boolean or a Timestamp"
+            } else {
+                "found a row that is a single value or a list; expected a structure whose "
+                    + "properties are the time, tags and fields"
+            }
+        refusal = refusal ?? DatabaseError(.usage, what)
+        return RefusedContainer(row: self, name: name)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         KeyedEncodingContainer(RowEncodingContainer(row: self))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(name: nil) }
-    func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(name: nil) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { refuse(nil) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { refuse(nil) }
 
     func set<Value: Encodable>(_ value: Value, for name: String) throws(DatabaseError) {
         if name == "time" {
@@ -44,10 +76,11 @@ final class RowEncoder: Encoder {
         if let value = value as? any StoredAsField {
             field = try value.field(name)
         } else {
-            let encoder = PropertyEncoder(name)
+            let encoder = PropertyEncoder(name, of: self)
             try DatabaseError.wrapping("the property \"\(name)\" cannot be encoded") {
                 try value.encode(to: encoder)
             }
+            if let refusal { throw refusal }
             guard let value = encoder.value else { return }
             field = value
         }
@@ -80,11 +113,11 @@ private struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     func nestedContainer<Other: CodingKey>(
         keyedBy type: Other.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Other> {
-        KeyedEncodingContainer(RefusingKeyedContainer(name: key.stringValue))
+        row.refuse(key.stringValue).keyed()
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        RefusingContainer(name: key.stringValue)
+        row.refuse(key.stringValue)
     }
 
     /// A superclass shares the properties of the row.
@@ -96,21 +129,23 @@ private struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
 /// enumeration with raw values.
 private final class PropertyEncoder: Encoder, SingleValueEncodingContainer {
     private let name: String
+    private let row: RowEncoder
     /// nil if the property is.
     private(set) var value: FieldValue?
 
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    init(_ name: String) {
+    init(_ name: String, of row: RowEncoder) {
         self.name = name
+        self.row = row
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RefusingKeyedContainer(name: name))
+        row.refuse(name).keyed()
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(name: name) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { row.refuse(name) }
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     func encodeNil() {}
@@ -124,61 +159,46 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// A container of what a row cannot have: it refuses every value.
-private struct RefusingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
-    /// The property; nil for the row itself.
+/// A list or structure that the row cannot have. The row is refused, so its values are dropped.
+private struct RefusedContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    let row: RowEncoder
     let name: String?
     let codingPath: [any CodingKey] = []
     let count = 0
 
-    static func refusal(_ name: String?) -> DatabaseError {
-        guard let name else {
-            return DatabaseError(
-                .usage,
-                "found a row that is a single value or a list; expected a structure whose "
-                    + "properties are the time, tags and fields")
-        }
-        return DatabaseError(
-            .usage,
-            "found a structure or a list for the property \"\(name)\"; expected a number, "
-                + "a text, a boolean or a Timestamp")
+    func keyed<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(RefusedKeyedContainer(base: self))
     }
 
-    func encodeNil() throws { throw RefusingContainer.refusal(name) }
-    func encode<Value: Encodable>(_ value: Value) throws { throw RefusingContainer.refusal(name) }
+    func encodeNil() {}
+    func encode<Value: Encodable>(_ value: Value) {}
 
     func nestedContainer<Key: CodingKey>(
         keyedBy type: Key.Type
     ) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RefusingKeyedContainer(name: name))
+        keyed()
     }
 
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    func superEncoder() -> any Encoder { PropertyEncoder(name ?? "") }
+    func superEncoder() -> any Encoder { PropertyEncoder(name ?? "", of: row) }
 }
 
-private struct RefusingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let name: String?
+private struct RefusedKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let base: RefusedContainer
     let codingPath: [any CodingKey] = []
 
-    func encodeNil(forKey key: Key) throws { throw RefusingContainer.refusal(name) }
-
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        throw RefusingContainer.refusal(name)
-    }
+    func encodeNil(forKey key: Key) {}
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) {}
 
     func nestedContainer<Other: CodingKey>(
         keyedBy type: Other.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Other> {
-        KeyedEncodingContainer(RefusingKeyedContainer<Other>(name: name))
+        base.keyed()
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        RefusingContainer(name: name)
-    }
-
-    func superEncoder() -> any Encoder { PropertyEncoder(name ?? "") }
-    func superEncoder(forKey key: Key) -> any Encoder { PropertyEncoder(name ?? "") }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { base }
+    func superEncoder() -> any Encoder { base.superEncoder() }
+    func superEncoder(forKey key: Key) -> any Encoder { base.superEncoder() }
 }
 
 /// A type of Swift whose values are values of a field.
@@ -220,11 +240,13 @@ extension Int8: StoredAsField {}
 extension Int16: StoredAsField {}
 extension Int32: StoredAsField {}
 extension Int64: StoredAsField {}
+extension Int128: StoredAsField {}
 extension UInt: StoredAsField {}
 extension UInt8: StoredAsField {}
 extension UInt16: StoredAsField {}
 extension UInt32: StoredAsField {}
 extension UInt64: StoredAsField {}
+extension UInt128: StoredAsField {}
 
 extension DatabaseError {
     /// Runs code of a caller's type, whose other errors become `usage`.

@@ -22,14 +22,15 @@ extension WriteBatch {
     ///   - row: The value. Its properties must not be lists or structures.
     ///   - experiment: 1 to 65,535 bytes of UTF-8.
     ///   - tags: Properties that are tags, in addition to those of the identity of `settings` (by
-    ///     default `id_participant`).
-    /// - Throws: `usage` if the row has no time or no field, or a property that cannot be stored.
-    ///   The batch is unchanged then.
+    ///     default `id_participant`). ``Identity/allTags`` has none, so that they must be named.
+    /// - Throws: `usage` if the row has no time or no field, or a property that cannot be stored,
+    ///   or if there are no names of tags. The batch is unchanged then.
     public mutating func add(
         _ row: some Encodable, experiment: String, tags: [String] = []
     ) throws(DatabaseError) {
-        let identity = settings.identity ?? .standard
-        try add(row, experiment: experiment, RowEncoder(tags: identity.tagNames + tags))
+        let encoder = try RowEncoder(
+            settings.identity ?? .standard, tags: tags, renames: renames)
+        try add(row, experiment: experiment, encoder)
     }
 
     mutating func add(

@@ -90,8 +90,40 @@ struct RowEncoderTests {
         // The second time the stored identity is known.
         _ = try database.write(readings, experiment: "rooms")
         #expect(try database.snapshot().rowCount(of: "rooms") == 2)
-        let values = try database.query("SELECT value FROM rooms").series[0].column("value")
-        #expect(values?.doubles == [1, 2])
+        for text in ["SELECT * FROM rooms", "SELECT value FROM rooms GROUP BY *"] {
+            #expect(try database.query(text).rows(as: Reading.self) == readings)
+        }
+    }
+
+    @Test("where all tags identify rows, they must be named")
+    func allTags() throws {
+        let settings = ExperimentSettings(identity: .allTags)
+        let error = #expect(throws: DatabaseError.self) {
+            try database.write(Self.samples, experiment: "dev", settings: settings)
+        }
+        #expect(error?.message.contains("name the properties that are tags") == true)
+        let tags = ["id_participant", "site"]
+        _ = try database.write(Self.samples, experiment: "dev", tags: tags, settings: settings)
+        #expect(throws: DatabaseError.self) {
+            try database.write(Self.samples, experiment: "dev")
+        }
+        let result = try database.query("SELECT * FROM dev")
+        #expect(try result.rows(as: Sample.self) == Self.samples)
+    }
+
+    @Test("a property that is renamed to a tag is one")
+    func renames() throws {
+        struct Row: Encodable {
+            var time = Timestamp(nanoseconds: 1)
+            var pid = "p1"
+            var value = 1
+        }
+        var batch = WriteBatch()
+        batch.renames = ["pid": "id_participant"]
+        try batch.add(Row(), experiment: "m")
+        _ = try database.write(batch)
+        let result = try database.query("SELECT value FROM m WHERE id_participant = 'p1'")
+        #expect(result.series.first?.column("value")?.integers == [1])
     }
 
     private func refusal(_ row: some Encodable) -> String? {
@@ -116,6 +148,12 @@ struct RowEncoderTests {
         struct Pair: Encodable {
             var first = 1
         }
+        struct Empty: Encodable {
+            var first: Int?
+        }
+        enum Choice: Encodable {
+            case first
+        }
         struct Late: Encodable {
             var time = 5
             var value = 1
@@ -123,11 +161,16 @@ struct RowEncoderTests {
         #expect(refusal(Row(value: [1, 2]))?.contains("list for the property \"value\"") == true)
         #expect(refusal(Row(value: Pair()))?.contains("for the property \"value\"") == true)
         #expect(refusal(Row(value: ["a": 1]))?.contains("for the property \"value\"") == true)
+        #expect(refusal(Row(value: [Int]()))?.contains("for the property \"value\"") == true)
+        #expect(refusal(Row(value: Empty()))?.contains("for the property \"value\"") == true)
+        #expect(refusal(Row(value: Choice.first))?.contains("for the property \"value\"") == true)
+        #expect(refusal(Row(value: Int128.max))?.contains("expected an integer") == true)
         #expect(refusal(Row(value: UInt64.max))?.contains("18446744073709551615") == true)
         #expect(
             refusal(Row(time: nil, value: 1))?.contains("without the property \"time\"") == true)
         #expect(refusal(Late())?.contains("found Int for the property \"time\"") == true)
         #expect(refusal(Row(value: Int?.none))?.contains("has no fields") == true)
+        #expect(refusal([Int]())?.contains("expected a structure") == true)
         #expect(refusal([1, 2])?.contains("expected a structure") == true)
         #expect(refusal(7)?.contains("expected a structure") == true)
         #expect(refusal(["time": 1.5])?.contains("found Double for the property") == true)

@@ -61,6 +61,33 @@ struct RowDecoderTests {
         #expect(rows[1] == Row(i: nil, f: nil, b: nil, s: "text", other: nil))
     }
 
+    @Test("types that stand for a value are read as it is")
+    func wrappers() throws {
+        struct Wrapped<Value: Decodable & Equatable>: Decodable, Equatable {
+            var value: Value
+
+            init(_ value: Value) {
+                self.value = value
+            }
+
+            init(from decoder: any Decoder) throws {
+                value = try decoder.singleValueContainer().decode(Value.self)
+            }
+        }
+        struct Row: Decodable, Equatable {
+            var time: Wrapped<Timestamp>
+            var i: Wrapped<Int?>
+            var f: Wrapped<Int128?>
+        }
+        let rows = try database.query("SELECT i, f FROM m").rows(as: Row.self)
+        // A column without a value is nil, which only an optional property can be.
+        #expect(rows.count == 3)
+        #expect(rows[1].time == Wrapped(Timestamp(nanoseconds: 120_000_000_000)))
+        #expect(rows[1].i == Wrapped(3) && rows[1].f == Wrapped(2))
+        let nulls = try database.query("SELECT i, f, s FROM m").rows(as: Row.self)
+        #expect(nulls[1].i == Wrapped(nil))
+    }
+
     @Test("a missing tag is nil, or empty where the property is not optional")
     func missingTags() throws {
         struct Optional: Decodable {
@@ -94,6 +121,12 @@ struct RowDecoderTests {
         enum Word: String, Decodable {
             case other
         }
+        struct Late: Decodable {
+            var time: Double
+        }
+        struct Small: Decodable {
+            var f: Float
+        }
         struct Choice: Decodable {
             var s: Word
         }
@@ -104,6 +137,9 @@ struct RowDecoderTests {
             message(text, as: Other.self)
                 == "the answer has no column \"missing\"; it has \"time\", \"i\", \"s\"")
         #expect(message(text, as: Nested.self)?.contains("for the property \"i\"") == true)
+        #expect(message(text, as: Late.self)?.contains("found a time") == true)
+        let large = "SELECT pow(f, 1000) AS f FROM m"
+        #expect(message(large, as: Small.self)?.contains("expected Float") == true)
         let texts = "SELECT s FROM m WHERE s = 'text'"
         #expect(message(texts, as: Time.self)?.contains("expected a time as RFC 3339") == true)
         #expect(message(texts, as: Choice.self)?.hasPrefix("row 1 cannot be decoded: ") == true)

@@ -15,7 +15,8 @@ public enum QueryParameter: Hashable, Sendable {
 
 /// A type whose values can be bound to parameters of a statement.
 ///
-/// Swift's numbers, strings and booleans are. ``Timestamp`` is a time; compare `time` with it.
+/// Strings, booleans, floating-point numbers and integers of 32 and 64 bits with a sign are, and
+/// `UInt32`. ``Timestamp`` is a time; compare `time` with it.
 /// ``QueryParameter`` itself is for names, regular expressions and durations:
 ///
 ///     try database.query(
@@ -63,6 +64,11 @@ extension Double: QueryParameterConvertible {
     public var queryParameter: QueryParameter { .value(.float(self)) }
 }
 
+extension Float: QueryParameterConvertible {
+    /// The number as a float value.
+    public var queryParameter: QueryParameter { .value(.float(Double(self))) }
+}
+
 extension Int: QueryParameterConvertible {
     /// The number as an integer value.
     public var queryParameter: QueryParameter { .value(.integer(Int64(self))) }
@@ -71,4 +77,14 @@ extension Int: QueryParameterConvertible {
 extension Int64: QueryParameterConvertible {
     /// The number as an integer value.
     public var queryParameter: QueryParameter { .value(.integer(self)) }
+}
+
+extension Int32: QueryParameterConvertible {
+    /// The number as an integer value.
+    public var queryParameter: QueryParameter { .value(.integer(Int64(self))) }
+}
+
+extension UInt32: QueryParameterConvertible {
+    /// The number as an integer value.
+    public var queryParameter: QueryParameter { .value(.integer(Int64(self))) }
 }
