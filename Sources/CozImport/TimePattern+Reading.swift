@@ -16,6 +16,7 @@ extension TimePattern {
         var second: Int64 = 0
         var nanoseconds: Int64 = 0
         var offset: Int?
+        var isUTC = false
         var epochSeconds: Int64?
     }
 
@@ -25,6 +26,7 @@ extension TimePattern {
         var found = Found()
         for piece in pieces where !TimePattern.read(piece, &scan, &found) { return nil }
         guard scan.isAtEnd, let hour = hour(found) else { return nil }
+        if isGoLayout, found.isUTC { found.offset = 0 }
         return TimePattern.civil(found, hour: hour)
     }
 
@@ -75,18 +77,20 @@ extension TimePattern {
             found.offset = scan.offset()
             return found.offset != nil
         case .zoneName:
-            // An offset next to the name counts.
+            guard let name = scan.name(of: ["utc", "gmt"]) else { return false }
+            found.isUTC = name == 0
+            // An offset next to the name counts, except in a layout of Go.
             if found.offset == nil { found.offset = 0 }
-            return scan.name(of: ["utc", "gmt"]) != nil
+            return true
         case .epochSeconds:
             found.epochSeconds = number(12, 0...(1 << 40))
             return found.epochSeconds != nil
         }
     }
 
-    /// Returns the hour of the day. Go's rule is at the end of `parse` in its time/format.go.
+    /// Returns the hour of the day. Go's rules are at the end of `parse` in its time/format.go.
     private func hour(_ found: Found) -> Int64? {
-        if hasGoHours {
+        if isGoLayout {
             if found.isPM == true, found.hour < 12 { return found.hour + 12 }
             return found.isPM == false && found.hour == 12 ? 0 : found.hour
         }

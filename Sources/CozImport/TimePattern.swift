@@ -26,12 +26,12 @@ public struct TimePattern: Sendable {
     }
 
     let pieces: [Piece]
-    /// Whether hours of a 12-hour clock are those of Go: AM and PM count for `hour`, too, and 12
-    /// without either is noon.
-    let hasGoHours: Bool
+    /// Whether Go's rules hold. AM and PM count for `hour`, too, and 12 without either is noon.
+    /// Next to the name UTC an offset does not count.
+    let isGoLayout: Bool
 
-    private init(pieces: [Piece], hasGoHours: Bool = false) {
-        (self.pieces, self.hasGoHours) = (pieces, hasGoHours)
+    private init(pieces: [Piece], isGoLayout: Bool = false) {
+        (self.pieces, self.isGoLayout) = (pieces, isGoLayout)
     }
 
     /// Parses a pattern of strptime: %Y %y %m %d %e %j %H %I %M %S %f %p %b %B %h %a %A %z %Z %s %T
@@ -128,7 +128,7 @@ public struct TimePattern: Sendable {
             pieces.append(first == space ? .blanks : .literal(first))
             rest = rest.dropFirst()
         }
-        self.init(pieces: pieces, hasGoHours: true)
+        self.init(pieces: pieces, isGoLayout: true)
     }
 
     /// The first match wins, so longer names come before their prefixes.
