@@ -9,6 +9,9 @@ extension GrowthAxis {
         .wide("field keys", "SHOW FIELD KEYS"),
         .sparse("sparse count", "SELECT count(*) FROM m"),
         .sparse("sparse field", "SELECT f0 FROM m"),
+        .scattered(
+            "scattered groups",
+            "SELECT count(*) FROM (SELECT max(*) FROM m GROUP BY id_participant)"),
         .scattered("scattered count", "SELECT count(*) FROM m"),
         .scattered("scattered field", "SELECT f0 FROM m"),
         .attributes("sparse attributes", "SELECT f FROM m GROUP BY * LIMIT 1 SLIMIT 3"),

@@ -1,5 +1,6 @@
 // How the values of one input series reach the calls of a group. The path is chosen once,
-// GroupAggregation.add executes it, and EXPLAIN prints it.
+// GroupAggregation.add executes it, and EXPLAIN prints it. It depends on all calls of the
+// statement, not on those that the group reaches.
 
 enum AccessPath {
     /// Scans each column independently: WHERE does not filter rows. Answers from block statistics,
@@ -20,6 +21,8 @@ enum AccessPath {
 }
 
 extension GroupAggregation {
+    var allAssignments: CallAssignments { executor.assignments(of: plan) }
+
     func accessPath(_ input: InputSeries) -> AccessPath {
         if case .stored(let view, let series) = input.origin {
             if isColumnScan(input) { return .columnScan(view, series) }
@@ -40,7 +43,7 @@ extension GroupAggregation {
 
     /// Whether columns are scanned independently: WHERE does not filter rows.
     func isColumnScan(_ input: InputSeries) -> Bool {
-        input.isStored && input.condition == nil && !hasAuxiliary && !assignments.hasComputed
+        input.isStored && input.condition == nil && !hasAuxiliary && !allAssignments.hasComputed
     }
 
     /// Whether the answer is the first or last point, with other columns of its row.
@@ -52,8 +55,10 @@ extension GroupAggregation {
 
     /// Whether the calls need only first and last values of a few fields.
     var takesEndsOnly: Bool {
-        collectors.isEmpty && !fields.isEmpty && fields.count <= GroupAggregation.endsCountMax
-            && assignments.fields.allSatisfy(\.needsOnlyEnds) && !assignments.hasComputed
+        let all = allAssignments
+        return all.collectors.isEmpty && !all.fields.isEmpty
+            && all.fields.count <= GroupAggregation.endsCountMax
+            && all.fields.allSatisfy(\.needsOnlyEnds) && !all.hasComputed
     }
 
     /// Ends are looked up field by field. More fields than this are read in one pass, row by row.
@@ -67,7 +72,7 @@ extension GroupAggregation {
     ///
     /// - Parameter path: of the input; nil if rows are grouped one by one, which assembles them.
     func text(ofCall call: Int, _ path: AccessPath?, _ source: PlannedSource) -> String {
-        switch (assignments.places[call], path) {
+        switch (assignments.place(of: call), path) {
         case (.nowhere, _): "nothing to read"
         case (.field(let index), .columnScan(let view, _)): scanText(ofField: index, view, source)
         case (.collector, .columnScan): "from values, all kept in memory"

@@ -2,15 +2,18 @@
 // reach them. Then come fill, transformations and columns.
 
 extension Executor {
-    /// The points of each call of a group that is complete.
+    /// The points of calls of a group that is complete.
     ///
-    /// - Parameter share: the memory of the points.
+    /// - Parameters:
+    ///   - calls: those that may have points, ascending.
+    ///   - share: the memory of the points.
     func lists(
-        _ plan: SelectPlan, _ aggregation: GroupAggregation, _ share: MemoryReservation
+        _ plan: SelectPlan, _ aggregation: GroupAggregation, _ calls: [Int],
+        _ share: MemoryReservation
     ) throws(DatabaseError) -> [PointList] {
         var lists: [PointList] = []
         var collected = CollectedPoints()
-        for index in plan.calls.indices {
+        for index in calls {
             let points = try aggregation.points(index, &collected)
             let list = try finished(plan, plan.calls[index], points)
             try share.grow(list.sizeBytes)
@@ -20,19 +23,24 @@ extension Executor {
     }
 
     /// Writes the answer of a group.
+    ///
+    /// - Parameters:
+    ///   - calls: those that may have points, ascending.
+    ///   - lists: the points of each of them.
     func write(
-        _ plan: SelectPlan, _ key: GroupKey, _ lists: [PointList],
+        _ plan: SelectPlan, _ key: GroupKey, _ calls: [Int], _ lists: [PointList],
         into output: any SeriesOutput
     ) throws(DatabaseError) {
+        guard !calls.isEmpty else { return }
         var writer = RowWriter(plan, key, output)
-        if lists.count == 1 {
-            try writer.write(times: lists[0].times, inputs(plan, lists[0]))
+        if calls.count == 1 {
+            try writer.write(times: lists[0].times, inputs(plan, calls[0], lists[0]))
         } else {
             let share = MemoryReservation(context.memory)
             let (times, vectors) = try joined(
-                plan, lists, rowCountMax: writer.rowsWanted, share)
+                plan, calls, lists, rowCountMax: writer.rowsWanted, share)
             var inputs = references(plan, PointList(times: times))
-            inputs.calls = vectors
+            inputs.setCalls(calls, vectors)
             try writer.write(times: times, inputs)
         }
         try writer.finish()
@@ -75,11 +83,11 @@ extension Executor {
         return list
     }
 
-    private func inputs(_ plan: SelectPlan, _ list: PointList) -> RowColumns {
+    private func inputs(_ plan: SelectPlan, _ call: Int, _ list: PointList) -> RowColumns {
         var values = list.values
-        values.replaceNulls(plan.fill, plan.calls[0].type)
+        values.replaceNulls(plan.fill, plan.calls[call].type)
         var inputs = references(plan, list)
-        inputs.calls = [values]
+        inputs.setCalls([call], [values])
         return inputs
     }
 
@@ -95,12 +103,13 @@ extension Executor {
 
     /// Joins the first rows of several calls by time.
     private func joined(
-        _ plan: SelectPlan, _ lists: [PointList], rowCountMax: Int, _ share: MemoryReservation
+        _ plan: SelectPlan, _ calls: [Int], _ lists: [PointList], rowCountMax: Int,
+        _ share: MemoryReservation
     ) throws(DatabaseError) -> (times: [Int64], vectors: [ResultVector]) {
         let checkedCount = max(1, CancellationCheck.stepCount / lists.count)
         var times: [Int64] = []
         var rows = lists.map { _ in 0 }
-        var builders = lists.indices.map { VectorBuilder(type: plan.calls[$0].type) }
+        var builders = calls.map { VectorBuilder(type: plan.calls[$0].type) }
         while times.count < rowCountMax {
             var next: Int64?
             for (list, row) in zip(lists, rows) where row < list.count {
@@ -128,7 +137,7 @@ extension Executor {
             times,
             lists.indices.map { index in
                 var vector = builders[index].finished()
-                vector.replaceNulls(plan.fill, plan.calls[index].type)
+                vector.replaceNulls(plan.fill, plan.calls[calls[index]].type)
                 return vector
             }
         )
@@ -182,11 +191,17 @@ struct GroupAggregation {
     /// The memory of fields, collectors and the points made from them.
     let share: MemoryReservation
 
-    /// - Parameter extent: the time range of all rows to be added, if known.
-    init(_ plan: SelectPlan, _ executor: Executor, extent: TimeRange? = nil) {
+    /// - Parameters:
+    ///   - assignments: the calls that the rows to be added may reach; nil means all.
+    ///   - extent: the time range of all rows to be added, if known.
+    init(
+        _ plan: SelectPlan, _ executor: Executor, _ assignments: CallAssignments? = nil,
+        extent: TimeRange? = nil
+    ) {
         self.plan = plan
         self.executor = executor
-        assignments = executor.assignments(of: plan)
+        let assignments = assignments ?? executor.assignments(of: plan)
+        self.assignments = assignments
         hasAuxiliary = !plan.auxiliary.isEmpty
         share = MemoryReservation(executor.context.memory)
         // See `setRanges` for sources of both kinds.
@@ -208,6 +223,7 @@ struct GroupAggregation {
     // MARK: Input
 
     mutating func add(_ input: InputSeries) throws(DatabaseError) {
+        guard !assignments.calls.isEmpty else { return }
         setRanges(of: input)
         switch accessPath(input) {
         case .columnScan(let view, let series):
@@ -387,7 +403,7 @@ struct GroupAggregation {
         // A row that is not a single point gets the lower bound as its time.
         let bound = plan.hasLowerBound ? plan.range.lower : 0
         let time: Int64? = plan.singleSelector ? nil : bound
-        switch (assignments.places[call], planned.aggregate) {
+        switch (assignments.place(of: call), planned.aggregate) {
         case (.nowhere, _): return PointList()
         case (.field(let index), let aggregate?):
             let points = fields[index].points(aggregate, time: time, age: age(planned))

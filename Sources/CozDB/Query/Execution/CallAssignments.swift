@@ -1,7 +1,8 @@
 // Assigns the calls of a statement to accumulators and collectors. Calls with equal inputs share
-// one. The assignment is the same for every group and series, so it is computed once.
+// one. The assignment is the same for every group, so it is computed once. With thousands of
+// columns, a group has few of them and gets an assignment of the calls that read these.
 
-/// The accumulators and collectors that each group of a statement has.
+/// The accumulators and collectors of a group.
 final class CallAssignments {
     enum Place {
         case field(Int)
@@ -31,8 +32,10 @@ final class CallAssignments {
     }
 
     let plan: SelectPlan
-    /// The place of each call's values.
-    let places: [Place]
+    /// The assigned calls, ascending.
+    let calls: [Int]
+    /// The place of the values of each of them.
+    private let places: [Place]
     let fields: [Field]
     let collectors: [Collector]
     /// The references that calls read, ascending.
@@ -44,43 +47,71 @@ final class CallAssignments {
     let collectorsNeedTimes: Bool
     /// Whether FROM has experiments as well as subqueries.
     let isMixed: Bool
-    private let ofReferences: [Indices]
+    private let ofReferences: [Int: Indices]
     private let all: Indices
+    private let separatesCalls: Bool
+    private let callsByArgument: [Int: [Int]]
 
     struct Indices {
         var fields: [Int] = []
         var collectors: [Int] = []
     }
 
-    init(_ plan: SelectPlan) {
-        self.plan = plan
+    /// Assigns all calls of a plan.
+    convenience init(_ plan: SelectPlan) {
+        self.init(
+            plan, Array(plan.calls.indices),
+            callsByArgument: Dictionary(grouping: plan.calls.indices) { plan.calls[$0].argument },
+            isMixed: plan.sources.contains(where: \.isSubquery)
+                && !plan.sources.allSatisfy(\.isSubquery),
+            separatesCalls: plan.sources.contains { $0.extraBuckets != nil })
+    }
+
+    private init(
+        _ plan: SelectPlan, _ calls: [Int], callsByArgument: [Int: [Int]], isMixed: Bool,
+        separatesCalls: Bool
+    ) {
+        (self.plan, self.calls, self.callsByArgument) = (plan, calls, callsByArgument)
+        (self.isMixed, self.separatesCalls) = (isMixed, separatesCalls)
         collectorsNeedTimes =
             plan.buckets != nil || plan.singleSelector || !plan.auxiliary.isEmpty
-            || !plan.calls.allSatisfy { call in
-                call.aggregate == .median || call.aggregate == .percentile
+            || !calls.allSatisfy { index in
+                let call = plan.calls[index]
+                return call.aggregate == .median || call.aggregate == .percentile
                     || call.aggregate?.isSimple == true
             }
-        var gathered = Gathered(plan)
-        var isRead = [Bool](repeating: false, count: plan.references.count)
-        for call in plan.calls {
-            gathered.add(call, plan.range(of: call))
-            isRead[call.argument] = true
-        }
-        arguments = isRead.indices.filter { isRead[$0] }
+        var gathered = Gathered(plan, separatesCalls: separatesCalls)
+        for index in calls { gathered.add(plan.calls[index], plan.range(of: plan.calls[index])) }
+        arguments = Set(calls.lazy.map { plan.calls[$0].argument }).sorted()
         hasComputed = arguments.contains { plan.references[$0].computation != nil }
         (places, fields, collectors) = (gathered.places, gathered.fields, gathered.collectors)
         ofReferences = gathered.ofReferences
-        isMixed =
-            plan.sources.contains(where: \.isSubquery) && !plan.sources.allSatisfy(\.isSubquery)
         all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
+
+    /// Returns an assignment of the calls that read some references.
+    func narrowed(to references: Set<Int>) -> CallAssignments {
+        CallAssignments(
+            plan, calls(of: references), callsByArgument: callsByArgument, isMixed: isMixed,
+            separatesCalls: separatesCalls)
+    }
+
+    /// Returns the calls that read some references, ascending. fill() with a number gives all calls
+    /// a value.
+    func calls(of references: Set<Int>) -> [Int] {
+        if case .number = plan.fill { return calls }
+        return references.flatMap { callsByArgument[$0] ?? [] }.sorted()
+    }
+
+    /// Returns the place of the values of an assigned call.
+    func place(of call: Int) -> Place { places[calls.partitioningIndex { $0 >= call }] }
 
     /// Returns the fields and collectors of some references that read a source; nil means all.
     func indices(of references: [Int]?, in source: PlannedSource) -> Indices {
         var found = all
         if let references {
-            found.fields = references.flatMap { ofReferences[$0].fields }
-            found.collectors = references.flatMap { ofReferences[$0].collectors }
+            let own = references.compactMap { ofReferences[$0] }
+            found = Indices(fields: own.flatMap(\.fields), collectors: own.flatMap(\.collectors))
         }
         if let extra = source.extraBuckets {
             found.fields.removeAll { fields[$0].extraBuckets != extra }
@@ -106,12 +137,10 @@ private struct Gathered {
     var fields: [CallAssignments.Field] = []
     var collectors: [CallAssignments.Collector] = []
     /// The fields and collectors of each reference, one per distinct range. Ranges are few.
-    var ofReferences: [CallAssignments.Indices]
+    var ofReferences: [Int: CallAssignments.Indices] = [:]
 
-    init(_ plan: SelectPlan) {
-        self.plan = plan
-        separatesCalls = plan.sources.contains { $0.extraBuckets != nil }
-        ofReferences = Array(repeating: CallAssignments.Indices(), count: plan.references.count)
+    init(_ plan: SelectPlan, separatesCalls: Bool) {
+        (self.plan, self.separatesCalls) = (plan, separatesCalls)
     }
 
     mutating func add(_ call: PlannedCall, _ range: TimeRange) {
@@ -133,7 +162,7 @@ private struct Gathered {
         _ extra: Int64
     ) -> Int {
         let isEnd = aggregate == .first || aggregate.usesOnlyLastPoint
-        let known = ofReferences[reference].fields.first {
+        let known = ofReferences[reference]?.fields.first {
             fields[$0].range == range && fields[$0].extraBuckets == extra
         }
         if let known {
@@ -141,7 +170,7 @@ private struct Gathered {
             fields[known].needsOnlyEnds = fields[known].needsOnlyEnds && isEnd
             return known
         }
-        ofReferences[reference].fields.append(fields.count)
+        ofReferences[reference, default: .init()].fields.append(fields.count)
         fields.append(
             CallAssignments.Field(
                 reference: reference, type: type, range: range, extraBuckets: extra,
@@ -152,11 +181,11 @@ private struct Gathered {
     private mutating func collector(
         _ type: FieldType, _ reference: Int, _ range: TimeRange, _ extra: Int64
     ) -> Int {
-        let known = ofReferences[reference].collectors.first {
+        let known = ofReferences[reference]?.collectors.first {
             collectors[$0].range == range && collectors[$0].extraBuckets == extra
         }
         if let known { return known }
-        ofReferences[reference].collectors.append(collectors.count)
+        ofReferences[reference, default: .init()].collectors.append(collectors.count)
         collectors.append(
             CallAssignments.Collector(
                 reference: reference, type: type, range: range, extraBuckets: extra))

@@ -38,6 +38,8 @@ final class Executor {
     let context: ExecutionContext
     /// The approximate memory per series in a statement's lists.
     private static let seriesSizeBytes = 400
+    /// The approximate memory per series that a subquery or a series function adds.
+    private static let layerSizeBytes = 150
     private let seriesShare: MemoryReservation
     private var knownAssignments: CallAssignments?
     /// The number of dimensions up to which each is looked up in the tags of a series. From there
@@ -116,6 +118,7 @@ final class Executor {
             }
         }
         guard plan.hasSeriesFunctions else { return inputs }
+        try seriesShare.grow(inputs.count * Executor.layerSizeBytes)
         return inputs.map { input in
             let series = ComputedSeries(plan: plan, input: input)
             var computed = InputSeries(origin: .computed(series), source: input.source)
@@ -216,6 +219,7 @@ final class Executor {
         var all: [DerivedSeries] = []
         for group in limited(try grouped(inner, try inputs(inner)), inner, \.key.name) {
             let tags = group.key.presentTags(inner)
+            try seriesShare.grow(group.inputs.count * Executor.layerSizeBytes)
             for input in group.inputs {
                 all.append(DerivedSeries(plan: inner, input: input, tags: tags))
             }
@@ -382,7 +386,7 @@ struct RowWriter {
     ///
     /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: RowColumns) throws(DatabaseError) {
-        let fullCount = max(inputs.references.count + plan.computedColumns.count, 1)
+        let fullCount = max(inputs.columnCount + plan.computedColumns.count, 1)
         let width = max(plan.columns.count + 2, fullCount)
         let rowCountMax = max(
             1,
@@ -457,11 +461,14 @@ extension SelectPlan {
             result[number] = evaluatedColumn(number, inputs, count: count)
             return true
         }
-        if inputs.references.count < columns.count {
+        if inputs.columnCount < columns.count {
             // Most columns of a wide series are empty.
             var numbers = computedColumns
             for reference in inputs.references {
                 numbers.append(contentsOf: columnsByReference[reference] ?? [])
+            }
+            for call in inputs.callNumbers {
+                numbers.append(contentsOf: columnsByCall[call] ?? [])
             }
             numbers.sort()
             for (place, number) in numbers.enumerated() {

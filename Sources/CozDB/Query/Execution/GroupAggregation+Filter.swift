@@ -48,7 +48,7 @@ extension GroupAggregation {
     /// The condition as a predicate on stored rows; nil if storage cannot evaluate it exactly, or
     /// if the calls need more than values of columns.
     func rowTest(_ input: InputSeries, _ view: ExperimentView) -> RowPredicate? {
-        guard let condition = input.condition, !hasAuxiliary, !assignments.hasComputed,
+        guard let condition = input.condition, !hasAuxiliary, !allAssignments.hasComputed,
             !takesEndsOnly || filteredColumn(input) != nil
         else { return nil }
         let filter = condition.storageCondition(plan, plan.sources[input.source], view.schema)

@@ -179,10 +179,10 @@ extension GroupAggregation {
 
     /// The one reference that all calls and the condition use; nil if there are several.
     func filteredColumn(_ input: InputSeries) -> Int? {
+        let all = allAssignments
         guard case .stored = input.origin, let condition = input.condition, !hasAuxiliary,
-            !assignments.hasComputed, collectors.isEmpty, !fields.isEmpty,
-            case let reference = assignments.fields[0].reference,
-            fields.indices.allSatisfy({ assignments.fields[$0].reference == reference }),
+            !all.hasComputed, all.collectors.isEmpty, let reference = all.fields.first?.reference,
+            all.fields.allSatisfy({ $0.reference == reference }),
             condition.referencesRead.isSubset(of: [reference]), !condition.readsTimes,
             plan.sources[input.source].bindings[reference].field != nil
         else { return nil }
@@ -194,7 +194,7 @@ extension GroupAggregation {
         _ reference: Int, _ view: ExperimentView, _ series: Series, _ input: InputSeries
     ) throws(DatabaseError) {
         let source = plan.sources[input.source]
-        guard let condition = input.condition,
+        guard let condition = input.condition, !fields.isEmpty,
             let column = source.bindings[reference].field,
             let type = plan.references[reference].type
         else { return }
@@ -234,7 +234,9 @@ extension GroupAggregation {
 
     /// The columns to read as one; nil if rows must be assembled.
     func firstValueColumns(_ input: InputSeries) -> FirstValueColumns? {
-        guard input.condition == nil, !hasAuxiliary, collectors.isEmpty else { return nil }
+        guard input.condition == nil, !hasAuxiliary, allAssignments.collectors.isEmpty else {
+            return nil
+        }
         var (origin, own) = (input, plan)
         if case .derived(let inner) = input.origin {
             guard inner.input.condition == nil else { return nil }

@@ -65,7 +65,8 @@ extension Executor {
                 next += 1
             }
             try first.finish(self)
-            try write(plan, round.groups[number].key, first.lists, into: output)
+            try write(
+                plan, round.groups[number].key, first.assignments.calls, first.lists, into: output)
             first.release()
         }
     }
@@ -106,9 +107,10 @@ private final class AggregationRound: @unchecked Sendable {
         _ executor: Executor
     ) {
         guard !groups.isEmpty else { return nil }
+        assignments = executor.assignments(of: plan)
         var end = groups.startIndex
         while end < groups.endIndex, units.count < AggregationRound.unitCountMax {
-            units += AggregationUnit.units(plan, groups[end], number: end)
+            units += AggregationUnit.units(plan, groups[end], number: end, assignments)
             end += 1
         }
         self.groups = groups[..<end]
@@ -122,7 +124,6 @@ private final class AggregationRound: @unchecked Sendable {
         contexts = (0..<taskCount).map { _ in executor.context.forAnotherThread }
         left = Atomic(taskCount)
         isDone = Monitor(taskCount == 0)
-        assignments = executor.assignments(of: plan)
     }
 
     /// Starts the work in the background if there is enough for other threads.
@@ -205,21 +206,27 @@ private final class AggregationUnit: @unchecked Sendable {
     private let isAlone: Bool
     private let inputs: ArraySlice<InputSeries>
     private let plan: SelectPlan
+    /// The calls that the series of the group reach.
+    let assignments: CallAssignments
 
     private init(
-        _ plan: SelectPlan, _ inputs: ArraySlice<InputSeries>, group: Int, isAlone: Bool
+        _ plan: SelectPlan, _ assignments: CallAssignments, _ inputs: ArraySlice<InputSeries>,
+        group: Int, isAlone: Bool
     ) {
         self.plan = plan
+        self.assignments = assignments
         self.inputs = inputs
         self.group = group
         self.isAlone = isAlone
     }
 
+    /// - Parameter all: the assignments of all calls.
     static func units(
-        _ plan: SelectPlan, _ group: InputGroup, number: Int
+        _ plan: SelectPlan, _ group: InputGroup, number: Int, _ all: CallAssignments
     ) -> [AggregationUnit] {
         let inputs = group.inputs
-        let countMax = max(1, min(countMax, callCountMax / max(1, plan.calls.count)))
+        let assignments = presentReferences(inputs).map { all.narrowed(to: $0) } ?? all
+        let countMax = max(1, min(countMax, callCountMax / max(1, assignments.calls.count)))
         var size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
         // A few materialized rows are not worth a second thread.
         if case .materialized? = inputs.first?.origin,
@@ -229,9 +236,15 @@ private final class AggregationUnit: @unchecked Sendable {
         }
         return stride(from: 0, to: inputs.count, by: size).map { start in
             AggregationUnit(
-                plan, inputs[start..<min(start + size, inputs.count)], group: number,
+                plan, assignments, inputs[start..<min(start + size, inputs.count)], group: number,
                 isAlone: inputs.count <= size)
         }
+    }
+
+    /// Returns the references that may have a value in some series; nil means all.
+    private static func presentReferences(_ inputs: [InputSeries]) -> Set<Int>? {
+        guard inputs.allSatisfy({ $0.present != nil }) else { return nil }
+        return inputs.reduce(into: []) { $0.formUnion($1.present ?? []) }
     }
 
     /// Returns the approximate number of values to read.
@@ -279,7 +292,7 @@ private final class AggregationUnit: @unchecked Sendable {
         _ gathered: GroupAggregation, _ executor: Executor
     ) throws(DatabaseError) {
         let share = MemoryReservation(executor.context.memory)
-        lists = try executor.lists(plan, gathered, share)
+        lists = try executor.lists(plan, gathered, assignments.calls, share)
         self.share = share
     }
 
@@ -297,17 +310,17 @@ private final class AggregationUnit: @unchecked Sendable {
             ? plan.range.lower
             : inputs.map { $0.nearestTime(.all, ascending: true) }.min() ?? plan.range.lower
         let count = buckets.count(first: first, last: max(plan.range.upper - 1, first))
-        return count * Double(plan.calls.count) >= AggregationUnit.filledCountMin
+        return count * Double(assignments.calls.count) >= AggregationUnit.filledCountMin
     }
 
     /// - Parameter spare: an aggregation for reuse; set to the unit's own after its last use.
     func run(_ executor: Executor, _ spare: inout GroupAggregation?) {
         let extent = extent
         var gathered: GroupAggregation
-        if extent == nil, let known = spare {
+        if extent == nil, let known = spare, known.assignments === assignments {
             gathered = known
         } else {
-            gathered = GroupAggregation(plan, executor, extent: extent)
+            gathered = GroupAggregation(plan, executor, assignments, extent: extent)
         }
         spare = nil
         do throws(DatabaseError) {

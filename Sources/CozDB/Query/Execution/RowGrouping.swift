@@ -33,8 +33,9 @@ extension Executor {
             met.groups[place].move(to: &whole)
             let share = MemoryReservation(context.memory)
             defer { withExtendedLifetime(share) {} }
-            let lists = try lists(plan, whole, share)
-            try write(plan, met.keys[place], lists, into: output)
+            let calls = met.groups[place].calls(whole.assignments)
+            let lists = try lists(plan, whole, calls, share)
+            try write(plan, met.keys[place], calls, lists, into: output)
             met.groups[place].restore(&whole, from: empty)
         }
     }
@@ -151,6 +152,13 @@ private struct SparseAggregation {
     mutating func endSeries() {
         for index in current { fields[index]?.endSeries() }
         current.removeAll(keepingCapacity: true)
+    }
+
+    /// Returns the calls that may have points, ascending.
+    func calls(_ assignments: CallAssignments) -> [Int] {
+        assignments.calls(
+            of: Set(fields.keys.map { assignments.fields[$0].reference })
+                .union(collectors.keys.map { assignments.collectors[$0].reference }))
     }
 
     /// Moves the values into the accumulators of a group without rows.

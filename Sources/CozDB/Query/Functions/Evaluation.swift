@@ -63,7 +63,7 @@ struct Evaluator {
         }
         switch node {
         case .column(let index): return columns[index]
-        case .call(let index): return columns.calls[index]
+        case .call(let index): return columns.call(index)
         case .seriesTag: return .constant(nil, count: count)
         case .constant(let value): return .constant(value, count: count)
         case .binary(let symbol, let left, let right):

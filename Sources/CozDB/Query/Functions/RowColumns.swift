@@ -8,8 +8,9 @@ struct RowColumns {
     /// The references that have a column, ascending.
     private(set) var references: [Int] = []
     private var vectors: [ResultVector] = []
-    /// The values of the plan's calls.
-    var calls: [ResultVector] = []
+    /// The calls that have values, ascending, with their values.
+    private(set) var callNumbers: [Int] = []
+    private var calls: [ResultVector] = []
 
     init(count: Int) {
         self.count = count
@@ -21,6 +22,9 @@ struct RowColumns {
         vectors.reserveCapacity(min(count, 8))
     }
 
+    /// The number of references and calls that have values.
+    var columnCount: Int { references.count + callNumbers.count }
+
     /// The references that have a column, with it.
     var present: Zip2Sequence<[Int], [ResultVector]> { zip(references, vectors) }
 
@@ -28,6 +32,18 @@ struct RowColumns {
     func column(_ reference: Int) -> ResultVector? {
         let place = references.partitioningIndex { $0 >= reference }
         return place < references.count && references[place] == reference ? vectors[place] : nil
+    }
+
+    /// Sets the values of calls, whose numbers are ascending.
+    mutating func setCalls(_ numbers: [Int], _ values: [ResultVector]) {
+        (callNumbers, calls) = (numbers, values)
+    }
+
+    /// Returns the values of a call; nulls if it has none.
+    func call(_ number: Int) -> ResultVector {
+        let place = callNumbers.partitioningIndex { $0 >= number }
+        return place < callNumbers.count && callNumbers[place] == number
+            ? calls[place] : .constant(nil, count: count)
     }
 
     /// Returns the columns of some references. Those without values share their memory.
@@ -87,7 +103,7 @@ struct RowColumns {
         var result = RowColumns(count: count)
         result.references = references
         result.vectors = vectors.map(change)
-        result.calls = calls.map(change)
+        result.setCalls(callNumbers, calls.map(change))
         return result
     }
 

@@ -138,6 +138,8 @@ final class SelectPlan: @unchecked Sendable {
     }
     /// The columns that show each of these references as it is, ascending.
     var columnsByReference: [Int: [Int]] = [:]
+    /// The columns that show each of these calls as it is, ascending.
+    var columnsByCall: [Int: [Int]] = [:]
     /// All other columns, ascending.
     var computedColumns: [Int] = []
     /// The dimensions, sorted by name.

@@ -332,10 +332,12 @@ extension SelectPlan {
     func collectAuxiliary() {
         var found: Set<Int> = []
         for (number, column) in columns.enumerated() {
-            if case .column(let index) = column.evaluation {
+            switch column.evaluation {
+            case .column(let index):
                 columnsByReference[index, default: []].append(number)
                 found.insert(index)
-            } else {
+            case .call(let index): columnsByCall[index, default: []].append(number)
+            default:
                 computedColumns.append(number)
                 found.formUnion(column.evaluation.referencesRead)
             }

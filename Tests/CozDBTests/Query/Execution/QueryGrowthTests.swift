@@ -276,7 +276,10 @@ private final class Databases {
         + [
             "SELECT count(*) FROM (SELECT * FROM m)",
             "SELECT count(f1) FROM (SELECT *, previous(f1) FROM m)",
+            "SELECT count(*) FROM (SELECT elapsed(*) FROM m GROUP BY id_participant)",
+            "SELECT count(*) FROM (SELECT max(*) FROM m GROUP BY time(1d), id_participant)",
         ].map { Axis(.sparseSeries, 1000, $0) }
+        + [Axis(.sparseRows, 1000, "SELECT count(*) FROM (SELECT max(*) FROM m GROUP BY a)")]
         + [
             "SELECT f FROM m GROUP BY * SLIMIT 1", "SELECT count(f) FROM m GROUP BY * SLIMIT 1",
             "SELECT count(f) FROM (SELECT f FROM m GROUP BY *)",
