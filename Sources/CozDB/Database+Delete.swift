@@ -35,7 +35,9 @@ extension Database {
         let statement = DeleteStatement(
             experiment: experiment, tags: tags, range: range, fields: fields)
         return try writer().delete { snapshot throws(DatabaseError) in
-            try DeletePlanner(snapshot: snapshot).plan(statement, isSeries: false)
+            try DatabaseError.withoutOffset { () throws(DatabaseError) in
+                try DeletePlanner(snapshot: snapshot).plan(statement, isSeries: false)
+            }
         }
     }
 
@@ -46,7 +48,9 @@ extension Database {
     @discardableResult
     public func drop(experiment: String) throws(DatabaseError) -> DeletionReport {
         try writer().delete { snapshot throws(DatabaseError) in
-            try DeletePlanner(snapshot: snapshot).plan(drop: experiment, offset: 0)
+            try DatabaseError.withoutOffset { () throws(DatabaseError) in
+                try DeletePlanner(snapshot: snapshot).plan(drop: experiment, offset: 0)
+            }
         }
     }
 }

@@ -100,7 +100,8 @@ extension Database {
     /// The values and the new states of their entries are one commit, durable as a `write` is.
     /// Other commits wait meanwhile.
     ///
-    /// - Parameter overwrite: Whether to also replace values that were stored in the meantime.
+    /// - Parameter overwrite: Whether to also replace stored values, which can be newer or older
+    ///   than the refused ones.
     /// - Throws: What `write` throws; `usage` if the database is read-only. Nothing is changed
     ///   then.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {

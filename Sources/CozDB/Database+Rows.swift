@@ -7,13 +7,14 @@ extension Database {
     ///     try database.write(samples, experiment: "dev")
     ///
     /// - Parameters:
-    ///   - rows: The values. Without any, nothing is stored and no experiment is created.
+    ///   - rows: The values. A row of which all fields are nil stores nothing. If none stores
+    ///     anything, no experiment is created.
     ///   - experiment: Its identity says which properties are tags; for a new experiment, that of
-    ///     `settings`.
+    ///     `settings`. Properties with the names of its attributes are tags, too.
     ///   - tags: Further properties that are tags. ``Identity/allTags`` names none: name all.
     ///   - settings: Used if the experiment is created; an existing experiment must match them.
     /// - Throws: As `write(_:)`, and as `WriteBatch.add(_:experiment:tags:)` for the first wrong
-    ///   row; then nothing is stored.
+    ///   row, with its number; then nothing is stored.
     public func write<Row: Encodable>(
         _ rows: some Sequence<Row>, experiment: String, tags: [String] = [],
         settings: ExperimentSettings = ExperimentSettings()
@@ -37,14 +38,26 @@ extension Database {
         _ rows: some Sequence<Row>, _ experiment: String, _ tags: [String],
         _ settings: ExperimentSettings
     ) throws(DatabaseError) -> WriteBatch {
-        let stored = try takeSnapshot().experiment(experiment)?.schema.identity
-        let identity = settings.identity ?? stored ?? .standard
-        let encoder = try RowEncoder(identity, tags: tags)
+        let schema = try takeSnapshot().experiment(experiment)?.schema
+        let identity = settings.identity ?? schema?.identity ?? .standard
+        // A property that some rows store as a tag must not become a field of the same name.
+        let attributes = schema?.attributes.map(\.name).filter { schema?.field($0) == nil } ?? []
+        let encoder = try RowEncoder(identity, tags: tags + attributes)
         var batch = WriteBatch()
         batch.settings = settings
         // If the experiment gets another identity meanwhile, the commit refuses the batch.
         batch.settings.identity = identity
-        for row in rows { try batch.add(row, experiment: experiment, encoder) }
+        for (index, row) in rows.enumerated() {
+            do throws(DatabaseError) {
+                try encoder.encode(row)
+                if encoder.fields.isEmpty, encoder.time != nil { continue }
+                try batch.add(encoder, experiment: experiment)
+            } catch {
+                var error = error
+                error.message = "row \(index + 1): " + error.message
+                throw error
+            }
+        }
         return batch
     }
 }

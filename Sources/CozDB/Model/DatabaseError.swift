@@ -90,6 +90,21 @@ extension DatabaseError {
     }
 }
 
+extension DatabaseError {
+    /// Runs the body, which has no text in which an error could have a position.
+    static func withoutOffset<Result>(
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        do {
+            return try body()
+        } catch {
+            var error = error
+            if error.file == nil { error.offset = nil }
+            throw error
+        }
+    }
+}
+
 extension DatabaseError: CustomStringConvertible {
     /// File, offset and message, as far as they are known.
     public var description: String {

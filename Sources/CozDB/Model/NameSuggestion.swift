@@ -9,10 +9,11 @@ package enum NameSuggestion {
     }
 
     /// Returns the names with the smallest edit distance, nearest first. Names that differ in more
-    /// than a third of their bytes (at least 2) are left out.
+    /// than a third of their bytes (at least 2, for names of up to 2 bytes 1) are left out.
     package static func nearest(_ name: String, among names: [String], count: Int) -> [String] {
-        let limit = max(2, name.utf8.count / 3)
-        let near = names.map { (name: $0, edits: distance(Array(name.utf8), Array($0.utf8))) }
+        let limit = name.utf8.count <= 2 ? 1 : max(2, name.utf8.count / 3)
+        let near = names.lazy.filter { abs($0.utf8.count - name.utf8.count) <= limit }
+            .map { (name: $0, edits: distance(Array(name.utf8), Array($0.utf8))) }
             .filter { $0.edits <= limit }.enumerated()
             .sorted { ($0.element.edits, $0.offset) < ($1.element.edits, $1.offset) }
         return near.prefix(count).map(\.element.name)

@@ -8,7 +8,7 @@ final class RowEncoder: Encoder {
     private(set) var time: Timestamp?
     private(set) var tags: [String: String] = [:]
     private(set) var fields: [String: FieldValue] = [:]
-    /// Refuses the first list or structure that the row asked for, which may stay empty.
+    /// Refuses the first array or nested value that the row asked for, which may stay empty.
     private var refusal: DatabaseError?
 
     let codingPath: [any CodingKey] = []
@@ -40,19 +40,20 @@ final class RowEncoder: Encoder {
         if let refusal { throw refusal }
     }
 
-    /// Refuses a list or structure, and takes what is put into it.
+    /// Refuses an array or nested value, and takes what is put into it.
     ///
     /// - Parameter name: The property; nil for the row itself.
     fileprivate func refuse(_ name: String?) -> RefusedContainer {
         let what =
             if let name {
-                "found a structure or a list for the property \"\(name)\"; expected a number, a "
-                    + "text, a boolean or a Timestamp"
+                RowProperty.nested(name)
             } else {
-                "found a row that is a single value or a list; expected a structure whose "
-                    + "properties are the time, tags and fields"
+                DatabaseError(
+                    .usage,
+                    "found a row that is a single value or an array; expected a struct or class "
+                        + "whose properties are the time, tags and fields")
             }
-        refusal = refusal ?? DatabaseError(.usage, what)
+        refusal = refusal ?? what
         return RefusedContainer(row: self, name: name)
     }
 
@@ -76,6 +77,7 @@ final class RowEncoder: Encoder {
         if let value = value as? any StoredAsField {
             field = try value.field(name)
         } else {
+            if RowProperty.isDate(Value.self) { throw RowProperty.date(name) }
             let encoder = PropertyEncoder(name, of: self)
             try DatabaseError.wrapping("the property \"\(name)\" cannot be encoded") {
                 try value.encode(to: encoder)
@@ -93,8 +95,8 @@ final class RowEncoder: Encoder {
         case .integer(let number): tags[name] = String(number)
         case .float, .boolean:
             throw DatabaseError(
-                .usage, "found \(Value.self) for the tag \"\(name)\"; expected a text or an integer"
-            )
+                .usage,
+                "found \(Value.self) for the tag \"\(name)\"; expected a string or an integer")
         }
     }
 }
@@ -154,12 +156,36 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer {
         if let value = value as? any StoredAsField {
             self.value = try value.field(name)
         } else {
+            if RowProperty.isDate(Value.self) { throw RowProperty.date(name) }
             try value.encode(to: self)
         }
     }
 }
 
-/// A list or structure that the row cannot have. The row is refused, so its values are dropped.
+/// What rows are refused for, when they are written and when they are read.
+enum RowProperty {
+    static func nested(_ name: String) -> DatabaseError {
+        DatabaseError(
+            .usage,
+            "found an array or a nested value for the property \"\(name)\"; expected a number, "
+                + "a string, a boolean or a Timestamp")
+    }
+
+    static func date(_ name: String) -> DatabaseError {
+        DatabaseError(
+            .usage,
+            "found a Date for the property \"\(name)\", which encodes itself as seconds since "
+                + "2001; expected a Timestamp")
+    }
+
+    /// Whether a type is Foundation's `Date`, which the library does not import.
+    static func isDate(_ type: Any.Type) -> Bool {
+        let name = String(reflecting: type)
+        return name == "Foundation.Date" || name == "FoundationEssentials.Date"
+    }
+}
+
+/// An array or nested value that the row cannot have. The row is refused, so they are dropped.
 private struct RefusedContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let row: RowEncoder
     let name: String?

@@ -10,16 +10,17 @@ extension WriteBatch {
     ///     }
     ///
     /// The property `time` is a ``Timestamp``. The properties with the names of identity tags are
-    /// tags, and so are those that `tags` names; they are texts or integers. All others are fields.
+    /// tags, and so are those that `tags` names; they are strings, or integers, which are stored as
+    /// their decimal digits. All others are fields.
     /// A `Double` is stored as float, an integer as integer, a `String` as string and a `Bool` as
     /// boolean; a `Timestamp` as its RFC 3339 text, and an enumeration as its raw value. nil stores
-    /// nothing. `CodingKeys` give properties other names. Foundation's `Date` encodes itself as
-    /// seconds since 2001, so use `Timestamp` for times.
+    /// nothing. `CodingKeys` give properties other names. Foundation's `Date` is refused, because
+    /// it encodes itself as seconds since 2001: use `Timestamp` for times.
     ///
     /// Cost: about half a microsecond a property. Importers use handles.
     ///
     /// - Parameters:
-    ///   - row: The value. Its properties must not be lists or structures.
+    ///   - row: The value. Its properties must not be arrays or nested values.
     ///   - experiment: 1 to 65,535 bytes of UTF-8.
     ///   - tags: Properties that are tags, in addition to those of the identity of `settings` (by
     ///     default `id_participant`). ``Identity/allTags`` has none, so that they must be named.
@@ -30,13 +31,12 @@ extension WriteBatch {
     ) throws(DatabaseError) {
         let encoder = try RowEncoder(
             settings.identity ?? .standard, tags: tags, renames: renames)
-        try add(row, experiment: experiment, encoder)
+        try encoder.encode(row)
+        try add(encoder, experiment: experiment)
     }
 
-    mutating func add(
-        _ row: some Encodable, experiment: String, _ encoder: RowEncoder
-    ) throws(DatabaseError) {
-        try encoder.encode(row)
+    /// Adds the row that the encoder has.
+    mutating func add(_ encoder: RowEncoder, experiment: String) throws(DatabaseError) {
         guard let time = encoder.time else {
             throw DatabaseError(
                 .usage, "found a row without the property \"time\"; expected a Timestamp")

@@ -1,4 +1,4 @@
-// Puts values of a program's own types together from the rows of an answer.
+// Puts values of a program's own types together from the rows of a result.
 
 /// Decodes the rows of one series. A property is a column, or a tag of GROUP BY, of its name.
 final class RowDecoder: Decoder {
@@ -46,8 +46,8 @@ final class RowDecoder: Decoder {
 
     private static let refusal = DatabaseError(
         .usage,
-        "found a type that is a single value or a list; expected a structure whose "
-            + "properties are columns of the answer")
+        "found a type that is a single value or an array; expected a struct or class whose "
+            + "properties are columns of the result")
 
     fileprivate var names: [String] { header.columns.map(\.name) + header.tags.map(\.name) }
 
@@ -84,7 +84,7 @@ final class RowDecoder: Decoder {
             property.source = .tag
         } else {
             let names = names.map { "\"\($0)\"" }.joined(separator: ", ")
-            throw DatabaseError(.usage, "the answer has no column \"\(name)\"; it has \(names)")
+            throw DatabaseError(.usage, "the result has no column \"\(name)\"; it has \(names)")
         }
         return try property.decode(Value.self)
     }
@@ -107,11 +107,11 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     func nestedContainer<Other: CodingKey>(
         keyedBy type: Other.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Other> {
-        throw PropertyDecoder.refusal(key.stringValue)
+        throw RowProperty.nested(key.stringValue)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw PropertyDecoder.refusal(key.stringValue)
+        throw RowProperty.nested(key.stringValue)
     }
 
     /// A superclass shares the columns of the row.
@@ -134,21 +134,14 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
         self.row = row
     }
 
-    static func refusal(_ name: String) -> DatabaseError {
-        DatabaseError(
-            .usage,
-            "found a structure or a list for the property \"\(name)\"; expected a number, "
-                + "a text, a boolean or a Timestamp")
-    }
-
     func container<Key: CodingKey>(
         keyedBy type: Key.Type
     ) throws -> KeyedDecodingContainer<Key> {
-        throw PropertyDecoder.refusal(name)
+        throw RowProperty.nested(name)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw PropertyDecoder.refusal(name)
+        throw RowProperty.nested(name)
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
@@ -162,6 +155,7 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
             return time
         }
         guard let type = Value.self as? any ReadFromField.Type else {
+            if RowProperty.isDate(Value.self) { throw RowProperty.date(name) }
             return try Value(from: self)
         }
         let place = "row \(row + 1): found"
@@ -171,7 +165,7 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
                 "\(place) null in the column \"\(name)\"; expected \(Value.self). Make the "
                     + "property optional")
         }
-        // A floating-point number, such as that of Foundation's Date, counts something else.
+        // A floating-point number counts something else.
         if source == .time, !(type is any FixedWidthInteger.Type) {
             throw DatabaseError(
                 .usage,

@@ -2,6 +2,7 @@
 
 internal import CozTestSupport
 @testable internal import CozDB
+internal import Foundation
 internal import Testing
 
 struct RowEncoderTests {
@@ -158,7 +159,10 @@ struct RowEncoderTests {
             var time = 5
             var value = 1
         }
-        #expect(refusal(Row(value: [1, 2]))?.contains("list for the property \"value\"") == true)
+        #expect(
+            refusal(Row(value: [1, 2]))?.contains("array or a nested value for the property")
+                == true)
+        #expect(refusal(Row(value: [1, 2]))?.contains("property \"value\"") == true)
         #expect(refusal(Row(value: Pair()))?.contains("for the property \"value\"") == true)
         #expect(refusal(Row(value: ["a": 1]))?.contains("for the property \"value\"") == true)
         #expect(refusal(Row(value: [Int]()))?.contains("for the property \"value\"") == true)
@@ -170,10 +174,67 @@ struct RowEncoderTests {
             refusal(Row(time: nil, value: 1))?.contains("without the property \"time\"") == true)
         #expect(refusal(Late())?.contains("found Int for the property \"time\"") == true)
         #expect(refusal(Row(value: Int?.none))?.contains("has no fields") == true)
-        #expect(refusal([Int]())?.contains("expected a structure") == true)
-        #expect(refusal([1, 2])?.contains("expected a structure") == true)
-        #expect(refusal(7)?.contains("expected a structure") == true)
+        #expect(refusal([Int]())?.contains("expected a struct or class") == true)
+        #expect(refusal([1, 2])?.contains("expected a struct or class") == true)
+        #expect(refusal(7)?.contains("expected a struct or class") == true)
         #expect(refusal(["time": 1.5])?.contains("found Double for the property") == true)
+    }
+
+    @Test("a row of which all fields are nil stores nothing")
+    func emptyRows() throws {
+        struct Row: Encodable {
+            var time = Timestamp(nanoseconds: 1)
+            var id_participant = "p"
+            var value: Int?
+        }
+        let rows = [Row(value: 1), Row(id_participant: "q"), Row(time: .max, value: 2)]
+        let report = try database.write(rows, experiment: "m")
+        #expect(report.points == 2 && report.refusedValues == 0)
+        #expect(try database.query("SELECT value FROM m").series.first?.rowCount == 2)
+        _ = try database.write([Row(), Row()], experiment: "other")
+        #expect(try database.schemas().map(\.name) == ["m"])
+    }
+
+    @Test("a property that is an attribute of the experiment stays one")
+    func storedAttributes() throws {
+        struct Row: Codable, Equatable {
+            var time: Timestamp
+            var id_participant = "p"
+            var device: String
+            var value = 1
+        }
+        let first = Row(time: Timestamp(nanoseconds: 1), device: "a")
+        let second = Row(time: Timestamp(nanoseconds: 2), device: "b")
+        _ = try database.write([first], experiment: "m", tags: ["device"])
+        _ = try database.write([second], experiment: "m")
+        let schema = try #require(try database.schemas().first)
+        #expect(schema.fields.map(\.name) == ["value"])
+        #expect(schema.attributes.map(\.name) == ["device"])
+        #expect(try database.query("SELECT * FROM m").rows(as: Row.self) == [first, second])
+    }
+
+    @Test("a Date is refused, because it counts seconds since 2001")
+    func dates() throws {
+        struct Row: Codable {
+            var time = Timestamp(nanoseconds: 1)
+            var id_participant = "p"
+            var sent: Date?
+        }
+        _ = try database.write([Row(sent: nil)], experiment: "m")
+        let error = #expect(throws: DatabaseError.self) {
+            try database.write(
+                [Row(sent: nil), Row(sent: Date(timeIntervalSince1970: 0))], experiment: "m")
+        }
+        #expect(error?.message.hasPrefix("row 2: found a Date for the property \"sent\"") == true)
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+            fields: ["sent": .float(1)])
+        _ = try database.write(batch)
+        let read = #expect(throws: DatabaseError.self) {
+            try database.query("SELECT * FROM m").rows(as: Row.self)
+        }
+        #expect(read?.message.contains("found a Date for the property \"sent\"") == true)
     }
 
     @Test("a wrong row keeps all of its batch out")
@@ -187,6 +248,7 @@ struct RowEncoderTests {
             try database.write([Row(value: 1), Row(value: .max)], experiment: "m")
         }
         #expect(error?.kind == .usage)
+        #expect(error?.message.hasPrefix("row 2: ") == true)
         #expect(try database.schemas().isEmpty)
         _ = try database.write([Row](), experiment: "m")
         #expect(try database.schemas().isEmpty)

@@ -135,7 +135,7 @@ struct RowDecoderTests {
         #expect(message(text, as: Text.self)?.contains("\"i\", which is of type integer") == true)
         #expect(
             message(text, as: Other.self)
-                == "the answer has no column \"missing\"; it has \"time\", \"i\", \"s\"")
+                == "the result has no column \"missing\"; it has \"time\", \"i\", \"s\"")
         #expect(message(text, as: Nested.self)?.contains("for the property \"i\"") == true)
         #expect(message(text, as: Late.self)?.contains("found a time") == true)
         let large = "SELECT pow(f, 1000) AS f FROM m"
@@ -143,7 +143,7 @@ struct RowDecoderTests {
         let texts = "SELECT s FROM m WHERE s = 'text'"
         #expect(message(texts, as: Time.self)?.contains("expected a time as RFC 3339") == true)
         #expect(message(texts, as: Choice.self)?.hasPrefix("row 1 cannot be decoded: ") == true)
-        #expect(message(texts, as: Int.self)?.contains("expected a structure") == true)
-        #expect(message(texts, as: [Int].self)?.contains("expected a structure") == true)
+        #expect(message(texts, as: Int.self)?.contains("expected a struct or class") == true)
+        #expect(message(texts, as: [Int].self)?.contains("expected a struct or class") == true)
     }
 }

@@ -93,9 +93,9 @@ extension CommitEncoder {
         }
         throw DatabaseError(
             .usage,
-            "nothing was stored, as requested: \(report.refusedPoints) of \(report.points) points "
-                + "and \(report.refusedValues) values cannot be stored, for example "
-                + "\(example ?? "")",
+            "nothing was stored, because all or nothing was requested: \(report.refusedPoints) of "
+                + "\(report.points) points and \(report.refusedValues) values cannot be stored, "
+                + "for example \(example ?? "")",
             file: batch.source.isEmpty ? nil : batch.source)
     }
 }

@@ -78,8 +78,8 @@ struct ForgottenFilter {
         if batch.isAllOrNothing || isWhole {
             throw DatabaseError(
                 .usage,
-                "nothing was stored, as requested: \(points) points belong to forgotten "
-                    + "participants; remove them, or readmit the participants",
+                "nothing was stored, because all or nothing was requested: \(points) points "
+                    + "belong to forgotten participants; remove them, or readmit the participants",
                 remedy: .readmit)
         }
     }
