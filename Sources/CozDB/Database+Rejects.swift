@@ -156,7 +156,7 @@ extension Database {
             return true
         }
         if !replayed.isEmpty {
-            let written = try engine.write(batch, replayed: replayed, isInside: true)
+            let written = try engine.write(batch, replayed: replayed, ownsExclusivity: true)
             // Each value is a point of its own.
             let again = written.refusedValues + written.refusedPoints
             report.replayed -= again

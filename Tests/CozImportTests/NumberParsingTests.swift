@@ -75,7 +75,7 @@ internal import Testing
         }
     }
 
-    /// Halfway cases and their neighbours are where rounding goes wrong.
+    /// Halfway cases and their neighbors are where rounding goes wrong.
     @Test func `numbers beside a boundary equal strtod`() {
         var random = SeededRandom(seed: 7)
         for exponent in PowersOfFive.range {

@@ -49,7 +49,7 @@ struct IntegerEncoder {
         }
         frame.plan(words, min: range.min, sizeBytesMax: search.sizeBytesMax)
         choose(.bitPacked, frame.sizeBytes)
-        let min = appendNeighbourDifferences(words, to: &differences)
+        let min = appendNeighborDifferences(words, to: &differences)
         let differences = differences
         deltas.plan(
             differences.span, min: min, sizeBytesMax: search.limited(to: sizeBytes).sizeBytesMax)
@@ -58,7 +58,7 @@ struct IntegerEncoder {
 
     /// Plans only the form that a sample predicts to be smaller.
     private mutating func planLikelier(_ words: Span<UInt64>, _ range: IntegerRange) {
-        let min = appendNeighbourDifferences(words, to: &differences)
+        let min = appendNeighborDifferences(words, to: &differences)
         let differences = differences
         sample.take(words, min: range.min)
         let frameSizeBytes = sample.sizeBytesEstimate
@@ -195,7 +195,7 @@ private func isPaddedDelta(count: Int) -> Bool {
 /// Replaces `differences` by the wrapping differences between neighbors.
 ///
 /// - Returns: The smallest difference as a signed number.
-private func appendNeighbourDifferences(
+private func appendNeighborDifferences(
     _ words: Span<UInt64>, to differences: inout [UInt64]
 ) -> UInt64 {
     differences.removeAll(keepingCapacity: true)

@@ -261,7 +261,7 @@ extension RandomStatement {
         return list
     }
 
-    // MARK: Neighbours
+    // MARK: Neighbors
 
     mutating func transformation(_ argument: Expression) -> Expression? {
         var column = argument.column
@@ -340,9 +340,9 @@ extension RandomStatement {
 extension RandomStatement {
     enum Shape {
         case raw, aggregates, selector, ranked, distinct
-        /// Functions of neighbouring points.
+        /// Functions of neighboring points.
         case points
-        /// Functions of neighbouring buckets.
+        /// Functions of neighboring buckets.
         case buckets
     }
 

@@ -104,7 +104,7 @@ struct FaultTests {
 
     private static let shareCount = 4
 
-    /// Neighbours, so that states that a call leaves as they were are known.
+    /// Neighbors, so that states that a call leaves as they were are known.
     private static func calls(_ share: Int) throws -> [(Int, String)] {
         let calls = try whole.get().system.calls
         return calls.indices.filter {

@@ -43,6 +43,8 @@ struct BucketNeeds: OptionSet {
     /// The count, which is always available. With this option, first and last are not enough.
     static let count = BucketNeeds(rawValue: 32)
     static let ends: BucketNeeds = [.first, .last]
+    /// What the statistics of a block suffice for.
+    static let ofBlocks: BucketNeeds = [.sum, .extremes, .first, .last, .count]
 
     init(_ aggregate: Aggregate) {
         switch aggregate {
@@ -125,7 +127,7 @@ struct FieldAccumulator {
         // A summary of strings has only their count.
         SummaryWindow(
             range: range, buckets: buckets,
-            isPossible: type == .string ? needs.isCount : !needs.contains(.moments))
+            isPossible: type == .string ? needs.isCount : needs.isSubset(of: .ofBlocks))
     }
 
     /// Removes all values but keeps the buffers. Drops the numbering of buckets.
@@ -166,6 +168,7 @@ struct FieldAccumulator {
             part.sums.integerSum = Int64(bitPattern: summary.sum)
         }
         if needs.sumsSuffice { return add(part.sums, to: index) }
+        // Not the times of the points; `needsPointTimes` excludes summaries where these count.
         (part.details.minimum, part.details.minimumTime) = (summary.min, summary.firstTime)
         (part.details.maximum, part.details.maximumTime) = (summary.max, summary.firstTime)
         (part.details.first, part.details.firstTime) = (summary.first, summary.firstTime)

@@ -234,7 +234,7 @@ struct BucketFiller {
         }
     }
 
-    /// Returns the number of a bucket. Neighbours differ by one: numbers are rounded down, also
+    /// Returns the number of a bucket. Neighbors differ by one: numbers are rounded down, also
     /// around 1970, and buckets of a zone, which differ in length, are counted.
     private func number(_ start: Int64) -> Double {
         guard buckets.zone == nil else {

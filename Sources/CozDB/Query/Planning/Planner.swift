@@ -455,11 +455,9 @@ struct Planner {
     }
 
     private static func accepts(_ function: String, _ type: FieldType) -> Bool {
-        switch function {
-        case "count", "first", "last", "distinct", "elapsed", "mode", "sample", "count_distinct",
-            "age", "nearest":
-            true
-        case "min", "max": type != .string
+        if let aggregate = Aggregate(rawValue: function) { return aggregate.accepts(type) }
+        return switch function {
+        case "elapsed", "nearest": true
         default: type == .float || type == .integer
         }
     }

@@ -1,9 +1,6 @@
-// Group commit. The calling thread validates and encodes its commit and adds it to a group.
-//
-// If there is no leader, the thread becomes the leader. It writes and syncs its group as one frame
-// and applies it. Then the first thread of the next group, which has filled up meanwhile, becomes
-// the leader. Only then are the followers woken, so that the disk works while they prepare new
-// commits.
+// The write path. The calling thread validates and encodes its commit and adds it to a group; see
+// `CommitQueue` for group commit. The followers of a group are woken after the next leader, so that
+// the disk works while they prepare new commits.
 
 internal import Glibc
 
@@ -23,27 +20,28 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - replayed: the refusals that the batch deals with; nil if it is not a replay.
-    ///   - isInside: whether the body of `withoutOtherCommits` calls it.
+    ///   - ownsExclusivity: whether the body of `withoutOtherCommits` calls it.
     func write(
-        _ batch: borrowing WriteBatch, replayed: ReplayedRefusals? = nil, isInside: Bool = false
+        _ batch: borrowing WriteBatch, replayed: ReplayedRefusals? = nil,
+        ownsExclusivity: Bool = false
     ) throws(DatabaseError) -> WriteReport {
         while true {
-            let basis = try commitBasis(isInside)
+            let basis = try commitBasis(ownsExclusivity)
             let filter = try ForgottenFilter(
                 batch, basis.forgotten, basis.schemas, isWhole: options.refusalPolicy == .throw)
             if let filter {
-                if var report = try commit(filter.admitted, replayed, on: basis, isInside) {
+                if var report = try commit(filter.admitted, replayed, on: basis, ownsExclusivity) {
                     filter.count(into: &report)
                     return report
                 }
-            } else if let report = try commit(batch, replayed, on: basis, isInside) {
+            } else if let report = try commit(batch, replayed, on: basis, ownsExclusivity) {
                 return report
             }
         }
     }
 
     /// Runs the body while other commits are blocked, after those that are queued. The body
-    /// commits with `write(isInside: true)`.
+    /// commits with `write(ownsExclusivity: true)`.
     func withoutOtherCommits<Value>(
         _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -60,7 +58,7 @@ extension Engine {
     /// Commits a batch without data of forgotten participants; nil if it must be validated again.
     private func commit(
         _ batch: borrowing WriteBatch, _ replayed: ReplayedRefusals?,
-        on basis: CommitBasis, _ isInside: Bool
+        on basis: CommitBasis, _ ownsExclusivity: Bool
     ) throws(DatabaseError) -> WriteReport? {
         var encoder = CommitEncoder(
             batch, schemas: basis.schemas, options: options,
@@ -77,7 +75,8 @@ extension Engine {
         try checkSize(record)
         try checkReadable(record, basis.schemas)
         // If another commit changed what this one was validated against, it is validated again.
-        guard let (role, sequence) = try queue(record, of: encoder, on: basis, isInside) else {
+        guard let (role, sequence) = try queue(record, of: encoder, on: basis, ownsExclusivity)
+        else {
             return nil
         }
         try finish(role)
@@ -90,11 +89,11 @@ extension Engine {
 
     /// Returns what to validate against. Waits while commits are blocked or both memtables are
     /// full.
-    private func commitBasis(_ isInside: Bool) throws(DatabaseError) -> CommitBasis {
+    private func commitBasis(_ ownsExclusivity: Bool) throws(DatabaseError) -> CommitBasis {
         let memtableLimit = options.memtableSizeBytesMax
         return try state.withLock(
             when: {
-                (isInside || !$0.isExclusive)
+                (ownsExclusivity || !$0.isExclusive)
                     && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
                     || $0.failure != nil || $0.phase > .open
             }
@@ -132,12 +131,13 @@ extension Engine {
 
     /// Gives a commit its sequence and its group; nil if it must be validated again.
     private func queue(
-        _ record: [UInt8], of encoder: CommitEncoder, on basis: CommitBasis, _ isInside: Bool
+        _ record: [UInt8], of encoder: CommitEncoder, on basis: CommitBasis, _ ownsExclusivity: Bool
     ) throws(DatabaseError) -> (role: CommitQueue.Role, sequence: UInt64)? {
         let refusals = encoder.journal.added
         return try state.withLock { state throws(DatabaseError) in
             try checkOpen(state)
-            guard isInside || !state.isExclusive, basis.schemasVersion == state.schemasVersion,
+            guard ownsExclusivity || !state.isExclusive,
+                basis.schemasVersion == state.schemasVersion,
                 refusals.isEmpty || basis.refusalsVersion == state.refusalsVersion
             else { return nil }
             if !encoder.changes.isEmpty { state.stagedSchemas = encoder.schemas }
@@ -256,14 +256,15 @@ extension Engine {
     /// Stops all writing until the database is opened again. After a failed write, it is unknown
     /// what reached the disk.
     func fail(_ error: DatabaseError) -> DatabaseError {
-        let groups = state.withLock { state in
-            if state.failure == nil { state.failure = error }
-            return state.commits.fail(error)
+        let (groups, isFirst) = state.withLock { state in
+            let isFirst = state.failure == nil
+            if isFirst { state.failure = error }
+            return (state.commits.fail(error), isFirst)
         }
         for group in groups { group.open() }
         // Frees space that others may need.
         if error.cause?.isOutOfSpace == true { removeRetired(all: true) }
-        options.log?("stopped writing: \(error)")
+        if isFirst { options.log?("stopped writing: \(error)") }
         return error
     }
 

@@ -130,14 +130,14 @@ extension Engine {
             let (merge, merged) = try makingRoom { () throws(DatabaseError) in
                 var merge = try SegmentMerge(segments, schema: schema)
                 let merged = try writeSegment(schema) { writer throws(DatabaseError) in
-                    try merge.write(to: writer, isCancelled: { false })
+                    try merge.write(to: writer)
                 }
                 return (merge, merged)
             }
             merges.append(
                 PendingMerge(
                     segment: merged, inputs: inputs.map(\.number), counters: merge.counters,
-                    merges: merge.merges))
+                    tagSetMerges: merge.merges))
             return merged.info.sizeBytes
         } catch {
             // Keeps the merges that succeeded.
@@ -167,7 +167,7 @@ extension Engine {
         } install: { state in
             for output in done {
                 state.segments.insert(output.segment)
-                state.tagSetMerges.add(output.merges)
+                state.tagSetMerges.add(output.tagSetMerges)
             }
             state.segments.keep(state.manifest)
         }
@@ -181,7 +181,7 @@ private struct PendingMerge {
     /// Numbers of its input segments.
     var inputs: [UInt64]
     var counters: WriteCounters
-    var merges: TagSetMerges
+    var tagSetMerges: TagSetMerges
 
     /// A manifest is written at this size, since the inputs take space until then.
     static let sizeBytesMax = 16 << 20

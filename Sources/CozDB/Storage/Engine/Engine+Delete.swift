@@ -47,7 +47,7 @@ extension Engine {
             try compactionQueue.sync { () throws(DatabaseError) in
                 beginExclusive()
                 defer { endExclusive() }
-                try flush(isInside: true)
+                try flush(runsWhileClosing: true)
                 return try body()
             }
         }

@@ -112,10 +112,9 @@ extension Engine {
 
     /// Writes everything in memory to segments. No logs remain.
     ///
-    /// - Parameter isInside: whether a running call or `close` calls it, so that it also runs while
-    ///   closing.
-    func flush(isInside: Bool = false) throws(DatabaseError) {
-        if !isInside { try checkOpen() }
+    /// - Parameter runsWhileClosing: whether a running call or `close` calls it.
+    func flush(runsWhileClosing: Bool = false) throws(DatabaseError) {
+        if !runsWhileClosing { try checkOpen() }
         try becomeLeader()
         do throws(DatabaseError) {
             let (memtable, schemas, hasLogs) = state.withLock { state in
@@ -156,8 +155,8 @@ extension Engine {
         let isSound = state.withLock { $0.failure == nil }
         if isSound {
             // The failure is stored in the state and thrown below.
-            try? flush(isInside: true)
-            if options.compactsInBackground { mergeInBackground(Compaction.chooseAll) }
+            try? flush(runsWhileClosing: true)
+            if options.compactsInBackground { mergeInBackground(Compaction.chooseAtRest) }
         }
         flushQueue.sync {}
         reserveQueue.sync {}

@@ -13,7 +13,8 @@
 //              4  checksum of the payload, 4 bytes
 //              8  sequence of the first commit in it, 8 bytes
 //             16  bytes of this file that were durable when the frame was written, 8 bytes
-//             24  checksum of bytes 0 to 23, seeded with database, file number and offset, 4 bytes
+//             24  checksum of bytes 0 to 23, 4 bytes, seeded with database, file number, offset
+//                 of the frame and the field at 28
 //             28  commits in it, 4 bytes; the highest bit is set if the payload is compressed
 //             32  payload: each commit as a varint size and a commit record; then zeros to 8 bytes
 //

@@ -57,7 +57,7 @@ struct Manifest: Sendable {
     var databaseID: UInt64
     /// One more in every manifest.
     var generation: UInt64 = 0
-    /// Number of the next file of any kind. Numbers are never reused.
+    /// Number of the next file of any kind. No manifest names a number twice.
     var nextFileNumber: UInt64 = 1
     /// Sequence of the last commit that segments hold.
     var lastSequence: UInt64 = 0
@@ -87,8 +87,8 @@ struct Manifest: Sendable {
     private static let uncheckedSizeBytesMax = 1 << 20
     /// A writer needs two or three.
     private static let logCountMax = 1000
-    /// Limit of file numbers, sequences and generations. They only grow by one, so no database
-    /// reaches it, and sums do not overflow.
+    /// Limit of file numbers, sequences and generations. They grow by one, or by a thousand
+    /// at a repair, so no database reaches it, and sums do not overflow.
     static let counterLimit: UInt64 = 1 << 62
     /// Limit of the bytes, rows and values of one file, so that sums do not overflow.
     static let countMax = 1 << 48

@@ -7,7 +7,7 @@ enum Compaction {
     /// The same when no more data comes. With 2, thousands of sessions of one size leave at most
     /// ten segments and rewrite each value nine times; with 4, seven segments and thirteen times.
     static let restSizeRatio = 2
-    /// With more segments than this, all are merged at any cost.
+    /// With more segments than this, they are merged as if no more data came.
     static let segmentCountMax = 64
 
     /// While data comes: the newest segments of similar size, once there are enough. Each value is
@@ -18,7 +18,7 @@ enum Compaction {
     ///   - sizes: bytes of each segment of one experiment, oldest first.
     ///   - countMin: the fewest segments to merge.
     static func chooseTier(_ sizes: [Int], countMin: Int) -> Range<Int>? {
-        if sizes.count > segmentCountMax { return chooseAll(sizes) }
+        if sizes.count > segmentCountMax { return chooseAtRest(sizes) }
         guard var total = sizes.last else { return nil }
         var start = sizes.count - 1
         while start > 0, sizes[start - 1] <= sizeRatio * (total / (sizes.count - start)) {
@@ -34,7 +34,7 @@ enum Compaction {
     ///
     /// - Parameter firstQuick: the oldest segment with quick encodings.
     ///   It and all newer segments are rewritten, whatever their sizes.
-    static func chooseAll(_ sizes: [Int], firstQuick: Int? = nil) -> Range<Int>? {
+    static func chooseAtRest(_ sizes: [Int], firstQuick: Int? = nil) -> Range<Int>? {
         for end in sizes.indices.reversed() {
             var start = end
             var total = sizes[end]

@@ -11,7 +11,7 @@ struct SegmentMerge {
     private var pending: PendingColumns
     private let hasAttributes: Bool
     /// By input: the row before which decoded data is evicted.
-    private var forgottenRows: [Int]
+    private var evictedRows: [Int]
     /// The rows in which points with different attributes met, to be reported.
     private(set) var merges = TagSetMerges()
     /// The corrections to the counters of the flushes.
@@ -35,34 +35,31 @@ struct SegmentMerge {
         }
         pending = PendingColumns(mergers, inputCount: segments.count)
         hasAttributes = schema.columns.contains { $0.kind == .attribute }
-        forgottenRows = segments.map { _ in 0 }
+        evictedRows = segments.map { _ in 0 }
     }
 
     /// Writes every row. The newest value of each cell wins.
-    mutating func write(
-        to writer: SegmentWriter, isCancelled: () -> Bool
-    ) throws(DatabaseError) {
+    mutating func write(to writer: SegmentWriter) throws(DatabaseError) {
         var cursor = try SeriesCursor(view.sources, range: .all, where: nil)
         while let series = try cursor.next() {
-            if isCancelled() { throw DatabaseError(.cancelled, "the merge was cancelled") }
             try writer.beginSeries(series.key.bytes)
             var inputs = series.parts.map { MergeInput(source: $0.source, rows: $0.rows) }
             while let mergers = try takeChunk(&inputs) {
                 try writeChunk(&inputs, mergers, of: series.key, to: writer)
                 pending.giveBack()
-                forget(inputs)
+                evict(inputs)
             }
         }
     }
 
     /// Evicts decoded data of merged rows, a few thousand rows at a time.
-    private mutating func forget(_ inputs: [MergeInput]) {
+    private mutating func evict(_ inputs: [MergeInput]) {
         for input in inputs {
             let row = input.rows.lowerBound
-            let done = row - forgottenRows[input.source]
+            let done = row - evictedRows[input.source]
             guard done >= SegmentMerge.chunkRowCountMin else { continue }
-            forgottenRows[input.source] = row
-            segments[input.source].cache.forget()
+            evictedRows[input.source] = row
+            segments[input.source].cache.evict()
         }
     }
 

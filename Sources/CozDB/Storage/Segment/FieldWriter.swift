@@ -198,7 +198,7 @@ struct FieldWriter {
             if bits != codes.bits || hasManyBytes {
                 return try flush(to: &output)
             }
-            forgetPending()
+            removePending()
         }
         try appendCopy(bytes, entry, rows: firstRow...lastRow, to: &output)
         limitDictionary()
@@ -324,11 +324,11 @@ struct FieldWriter {
             BlockEntry(
                 rows: Int(first.row)...Int(last.row), place: place, encoding: encoding,
                 summary: summary))
-        forgetPending()
+        removePending()
         limitDictionary()
     }
 
-    private mutating func forgetPending() {
+    private mutating func removePending() {
         times.removeAll(keepingCapacity: true)
         bits.removeAll(keepingCapacity: true)
         for index in referenced.indices {

@@ -141,5 +141,5 @@ final class SegmentCache: Sendable {
     }
 
     /// Evicts all decoded data, for a single pass by ascending row.
-    func forget() { contents.withLock { $0.evict() } }
+    func evict() { contents.withLock { $0.evict() } }
 }

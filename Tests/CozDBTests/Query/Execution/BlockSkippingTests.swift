@@ -72,7 +72,7 @@ internal import Testing
         }
     }
 
-    @Test func `a column with few values spares the blocks of its neighbours`() throws {
+    @Test func `a column with few values spares the blocks of its neighbors`() throws {
         try write(0..<20_000) { row in
             row / 2 == 5_000
                 ? ["v": .integer(1), "rare": .integer(7)] : ["v": .integer(Int64(row))]

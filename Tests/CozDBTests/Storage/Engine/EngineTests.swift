@@ -511,21 +511,21 @@ struct EngineTests {
     }
 
     @Test func `at rest, everything but much larger segments is merged`() {
-        #expect(Compaction.chooseAll([]) == nil)
-        #expect(Compaction.chooseAll([10]) == nil)
-        #expect(Compaction.chooseAll([40, 10, 10]) == 0..<3)
-        #expect(Compaction.chooseAll([41, 10, 10]) == 1..<3)
-        #expect(Compaction.chooseAll([10, 10, 10, 1]) == 0..<4)
-        #expect(Compaction.chooseAll([1000, 100, 30, 1]) == nil)
-        #expect(Compaction.chooseAll([1000, 100, 50, 5, 1]) == 1..<5)
+        #expect(Compaction.chooseAtRest([]) == nil)
+        #expect(Compaction.chooseAtRest([10]) == nil)
+        #expect(Compaction.chooseAtRest([40, 10, 10]) == 0..<3)
+        #expect(Compaction.chooseAtRest([41, 10, 10]) == 1..<3)
+        #expect(Compaction.chooseAtRest([10, 10, 10, 1]) == 0..<4)
+        #expect(Compaction.chooseAtRest([1000, 100, 30, 1]) == nil)
+        #expect(Compaction.chooseAtRest([1000, 100, 50, 5, 1]) == 1..<5)
     }
 
     @Test func `at rest, what flushes encoded in haste is written again`() {
-        #expect(Compaction.chooseAll([10], firstQuick: 0) == 0..<1)
-        #expect(Compaction.chooseAll([1000, 10, 1], firstQuick: 1) == 1..<3)
-        #expect(Compaction.chooseAll([1000, 30, 10, 10], firstQuick: 2) == 1..<4)
-        #expect(Compaction.chooseAll([1000, 30, 1, 1], firstQuick: 1) == 1..<4)
-        #expect(Compaction.chooseAll([1000, 100, 1], firstQuick: nil) == nil)
+        #expect(Compaction.chooseAtRest([10], firstQuick: 0) == 0..<1)
+        #expect(Compaction.chooseAtRest([1000, 10, 1], firstQuick: 1) == 1..<3)
+        #expect(Compaction.chooseAtRest([1000, 30, 10, 10], firstQuick: 2) == 1..<4)
+        #expect(Compaction.chooseAtRest([1000, 30, 1, 1], firstQuick: 1) == 1..<4)
+        #expect(Compaction.chooseAtRest([1000, 100, 1], firstQuick: nil) == nil)
     }
 
     /// Every session adds a small segment and closes; sizes of sessions differ by a factor of 16.
@@ -538,7 +538,7 @@ struct EngineTests {
             sizes.append(size)
             added += size
             written += size
-            while let range = Compaction.chooseAll(sizes) {
+            while let range = Compaction.chooseAtRest(sizes) {
                 let merged = sizes[range].reduce(0, +)
                 written += merged
                 sizes.replaceSubrange(range, with: [merged])

@@ -112,7 +112,7 @@ struct GrowthTests {
             [segment(4, 1), segment(5, 7), segment(6, 11)], schema: schema)
         let writer = try SegmentWriter(
             directory.create("x.seg"), number: 7, databaseID: 9, schema: schema)
-        try merge.write(to: writer, isCancelled: { false })
+        try merge.write(to: writer)
         #expect(try writer.finish().valueCount == (isWide ? 1 : 3) * columns)
         return merge.stepCount + writer.stepCount
     }

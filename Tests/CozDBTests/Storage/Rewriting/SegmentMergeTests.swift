@@ -74,7 +74,7 @@ struct SegmentMergeTests {
     func merge(_ inputs: [SegmentReader]) throws -> SegmentReader {
         let info = try write(99) { writer in
             var merge = try SegmentMerge(inputs, schema: schema)
-            try merge.write(to: writer, isCancelled: { false })
+            try merge.write(to: writer)
         }
         return try open(info)
     }
