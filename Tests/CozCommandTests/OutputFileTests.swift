@@ -102,4 +102,21 @@ struct OutputFileTests {
         }
         #expect(count > 3)
     }
+
+    @Test func `a system call that signals interrupt is repeated`() {
+        var results: [(result: Int32, code: Int32)] = [(-1, EINTR), (-1, EINTR), (7, 0)]
+        let descriptor = FileOpening.repeatingInterrupted {
+            let next = results.removeFirst()
+            errno = next.code
+            return next.result
+        }
+        #expect(descriptor == 7 && results.isEmpty)
+        var count = 0
+        let failed = FileOpening.repeatingInterrupted {
+            count += 1
+            errno = EEXIST
+            return -1
+        }
+        #expect(failed == -1 && count == 1)
+    }
 }

@@ -30,10 +30,17 @@ enum FileOpening {
     /// user's file is never written to.
     static func make(_ path: String) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        while true {
+        return repeatingInterrupted {
             // Sound: the path is null-terminated during the call.
-            let descriptor = unsafe Glibc.open(path, flags, 0o600)
-            if descriptor >= 0 || errno != EINTR { return descriptor }
+            unsafe Glibc.open(path, flags, 0o600)
+        }
+    }
+
+    /// Repeats a system call that a signal interrupts.
+    static func repeatingInterrupted(_ call: () -> Int32) -> Int32 {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
         }
     }
 

@@ -30,11 +30,15 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         var time = timespec()
         // Sound: fills in a local value.
         unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(clamping: time)
+    }
+
+    /// The time of a clock; `min` or `max` if it is outside of the range.
+    init(clamping time: timespec) {
         let (start, isTooLarge) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        if isTooLarge { return time.tv_sec < 0 ? min : max }
-        let now = start.addingReportingOverflow(Int64(time.tv_nsec))
-        return now.overflow
-            ? max : Swift.min(Swift.max(Timestamp(nanoseconds: now.partialValue), min), max)
+        let (sum, isOver) = start.addingReportingOverflow(Int64(time.tv_nsec))
+        self = Swift.min(Swift.max(Timestamp(nanoseconds: sum), .min), .max)
+        if isTooLarge || isOver { self = time.tv_sec < 0 ? .min : .max }
     }
 
     /// Whether the left time is earlier.
