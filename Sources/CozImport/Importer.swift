@@ -153,8 +153,12 @@ private func checkConflicts(
 private func checkColumnOptions(
     _ inputs: [InputSelection.Input], _ options: ImportOptions
 ) throws(DatabaseError) {
-    guard options.table.namesColumns, let setting = options.table.firstChange else { return }
-    let known = [InputFormat.lineProtocol.name, "cozie-json", "beiwe"]
+    guard options.table.namesColumns, var setting = options.table.firstChange else { return }
+    var known = [InputFormat.lineProtocol.name, "cozie-json", "beiwe"]
+    if options.table.timeOfDayColumn != nil {
+        known += [InputFormat.ndjson.name, InputFormat.influxJSON.name]
+        setting = .timeOfDayColumn
+    }
     guard let input = inputs.first(where: { known.contains($0.format.name) }) else { return }
     throw DatabaseError(
         .usage,

@@ -24,6 +24,9 @@ public struct TableOptions: Sendable {
     /// The column with the time; nil: the first of time, _time, timestamp, datetime, index_time and
     /// index that exists. Case is ignored in tables, not in JSON.
     public var timeColumn: String?
+    /// The column with the time of day, if the time column has only the date. The two are read as
+    /// one text with a space between them.
+    public var timeOfDayColumn: String?
     /// The column with the participant. It is stored as the participant tag, whatever its name.
     public var participantColumn: String?
     /// Columns to store as tags, in addition to the participant and the experiment's existing tags.
@@ -36,6 +39,9 @@ public struct TableOptions: Sendable {
     /// The byte between cells; nil: a comma, a tab or a semicolon, whichever is in the header, but
     /// a tab in `.tsv` files.
     public var delimiter: UInt8?
+    /// Whether numbers have a decimal comma, and optionally a point between groups of three digits:
+    /// `1.234,5`. Columns with a datatype of their own and JSON are read as they are.
+    public var hasDecimalComma = false
     /// Texts that mean no value, in addition to empty cells.
     public var nulls: [String] = []
     /// The format of times.
@@ -52,17 +58,20 @@ public struct TableOptions: Sendable {
     var namesColumns: Bool {
         !ignoredColumns.isEmpty || !tagColumns.isEmpty || !columnTypes.isEmpty
             || experimentColumn != nil || participantColumn != nil || timeColumn != nil
+            || timeOfDayColumn != nil
     }
 
     /// The first setting that is not a default; nil if all are.
     package var firstChange: Remedy.Setting? {
         if experimentColumn != nil { return .experimentColumn }
         if timeColumn != nil { return .timeColumn }
+        if timeOfDayColumn != nil { return .timeOfDayColumn }
         if participantColumn != nil { return .participantColumn }
         if !tagColumns.isEmpty { return .tagColumns }
         if !ignoredColumns.isEmpty { return .skippedColumns }
         if !columnTypes.isEmpty { return .columnTypes }
         if delimiter != nil { return .delimiter }
+        if hasDecimalComma { return .decimalComma }
         if !nulls.isEmpty { return .nulls }
         if timeZone != nil { return .timeZone }
         if skippedLines != 0 { return .skippedLines }

@@ -87,4 +87,24 @@ struct ImportSummaryTests {
         let own = try importing(line + "own=\"x\" 8\n")
         #expect(own.output.contains("\"own\" TYPE string"), "\(own.output)")
     }
+
+    @Test func `a change that cannot be undone is not the first advice`() throws {
+        let line = "dev,id_participant=p1 "
+        let run = try importing(line + "x=61,n=1i 5\n" + line + "x=\"48,1\",n=1.5 6\n")
+        let words = [
+            "To store the values that were refused because of their type:", "\"n\" TYPE float",
+            "If they are mistakes, correct the files and import them again.", "cannot be undone:",
+            "\"x\" TYPE string",
+        ]
+        let places = words.map { run.output.range(of: $0)?.lowerBound }
+        #expect(!places.contains(nil), "\(run.output)")
+        #expect(places.compactMap(\.self) == places.compactMap(\.self).sorted())
+    }
+
+    @Test func `refused values are listed with their tags`() throws {
+        let line = "dev,id_participant=p1,device=a "
+        _ = try importing(line + "x=61 5\n" + line + "x=\"48,1\" 6\n")
+        let list = try Command.cozdb(["rejects", "--db", "a", "list"], in: folder.url)
+        #expect(list.output.contains("dev,device=a,id_participant=p1 x=\"48,1\""), "\(list.output)")
+    }
 }

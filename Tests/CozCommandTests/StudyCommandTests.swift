@@ -158,6 +158,19 @@ struct StudyCommandTests {
         }
     }
 
+    @Test func `now without an offset is in the time zone`() throws {
+        func silence(_ now: String) throws -> String {
+            try Command.cozdb(
+                ["study", "--db", "s", "--now", now, "demo", "silence", "--tz", "Asia/Singapore"]
+                    + ["--format", "csv"], in: folder.url
+            ).output
+        }
+        let local = try silence("2024-04-01T20:00:00")
+        #expect(local.contains("\n"))
+        #expect(try silence("2024-04-01T12:00:00Z") == local)
+        #expect(try silence("2024-04-01T20:00:00Z") != local)
+    }
+
     @Test func `the only experiment needs no name`() throws {
         let named = try study("demo", "votes", "goal")
         #expect(named.status == 0)

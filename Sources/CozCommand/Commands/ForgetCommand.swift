@@ -85,18 +85,42 @@ struct ForgetCommand: ParsableCommand {
         let others = try forgotten.map { name throws(DatabaseError) in
             try ForgottenList(text: try InputReader.text(of: name, .forgotten))
         }
-        let work = { (database: Database) throws(DatabaseError) -> ForgetReport in
-            try database.forget(
+        let work = { (database: Database) throws(DatabaseError) -> (ForgetReport, [String]) in
+            let names = ForgetCommand.participants(of: database)
+            let report = try database.forget(
                 participant, merging: others ?? ForgottenList(), removingSetAside: withDamaged,
                 isDryRun: dryRun, isCancelled: { Signals.isInterrupted })
+            return (report, names)
         }
-        let report =
+        let (report, names) =
             dryRun
             ? try Database.withReader(database.path, work)
             : try Database.withWriter(database.path, creates: false, wait.lock, work)
         let output = OutputWriter()
         output.append(format == .json ? json(report).text() + "\n" : text(report))
         try output.flush()
+        let known = Set(names.map { Array($0.utf8) })
+        for name in participant where !known.contains(Array(name.utf8)) {
+            StandardError.writeLine(
+                "cozdb: there were no rows of a participant \"\(PlainText.escaped(name))\""
+                    + PlainText.escaped(NameSuggestion.text(name, among: names)))
+        }
+    }
+
+    /// The participants that have rows. Only a note depends on them, so errors are ignored.
+    private static func participants(of database: Database) -> [String] {
+        var tags: Set<String> = ["id_participant"]
+        for schema in (try? database.schemas()) ?? [] {
+            if case .participant(let tag) = schema.identity { tags.insert(tag) }
+        }
+        return tags.flatMap { tag -> [String] in
+            let result = try? database.query(
+                "SHOW TAG VALUES WITH KEY = $tag",
+                parameters: ["tag": QueryParameter.identifier(tag)])
+            return (result?.series ?? []).flatMap { series in
+                series.column("value")?.texts.compactMap(\.self) ?? []
+            }
+        }
     }
 
     private func printList() throws {

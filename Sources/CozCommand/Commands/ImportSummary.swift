@@ -58,6 +58,7 @@ struct ImportSummary {
         if report.convertedValues > 0 {
             text += "         \(PlainText.grouped(report.convertedValues)) of them converted\n"
         }
+        text += merges
         if report.skippedOtherDatabases > 0 {
             let count = PlainText.counted(report.skippedOtherDatabases, "point")
             text += "skipped  \(count) in other databases or retention policies\n"
@@ -90,7 +91,7 @@ struct ImportSummary {
             text += "         \(PlainText.grouped(open)) for cells that already had a value, "
             text += "not compared yet (cozdb compact compares them)\n"
         }
-        return text + merges
+        return text
     }
 
     /// Points that InfluxDB would have kept as separate rows.
@@ -139,7 +140,7 @@ struct ImportSummary {
             text += "         \(line)\n"
         }
         let refused = report.refusedLines + report.refusedPoints + report.refusedValues
-        let more = refused - report.examples.count
+        let more = refused - forgotten - report.unkeptRefusals - report.examples.count
         if more > 0, !report.examples.isEmpty {
             text += "         and \(PlainText.grouped(more)) more; to list all of them: "
             text += "cozdb rejects --db \(ShellText.quoted(path)) list\n"
@@ -157,11 +158,29 @@ struct ImportSummary {
                 + "To list them:\n"
                 + "  cozdb rejects --db \(folder) list\n"
         }
-        var text = "\nTo store the values that were refused because of their type:\n"
-        for statement in statements {
-            text += "  cozdb query --db \(folder) \(ShellText.quoted(statement))\n"
+        let (floats, strings) = statements
+        func commands(_ statements: [String]) -> String {
+            statements.map { "  cozdb query --db \(folder) \(ShellText.quoted($0))\n" }.joined()
+                + "  cozdb rejects --db \(folder) replay\n"
         }
-        return text + "  cozdb rejects --db \(folder) replay\n"
+        var text = ""
+        if !floats.isEmpty {
+            text += "\nTo store the values that were refused because of their type:\n"
+            text += commands(floats)
+        }
+        if !strings.isEmpty {
+            text += """
+
+                Values of another type were refused. If they are mistakes, correct the files and \
+                import them again.
+                To store them as they are, make the fields strings. A string has no sum and no \
+                mean, and this
+                cannot be undone:
+
+                """
+            text += commands(strings)
+        }
+        return text
     }
 
     /// Whether a value does not belong in its field: the field is declared as a number or boolean,
@@ -176,7 +195,7 @@ struct ImportSummary {
 
     /// One type change per field: to float if that fits all its values, else to string. String
     /// fields need no change.
-    private var statements: [String] {
+    private var statements: (toFloat: [String], toString: [String]) {
         var fields: [(place: String, isFloat: Bool)] = []
         // By bytes: for Swift, names that differ only in Unicode normalization are equal.
         var known: [[UInt8]: Int] = [:]
@@ -194,7 +213,10 @@ struct ImportSummary {
                 fields.append((place, isFloat))
             }
         }
-        return fields.map { $0.place + ($0.isFloat ? "float" : "string") }
+        return (
+            fields.filter(\.isFloat).map { $0.place + "float" },
+            fields.filter { !$0.isFloat }.map { $0.place + "string" }
+        )
     }
 
     /// Quotes a name for a statement, so that it is never read as a keyword.

@@ -54,7 +54,9 @@ struct QueryCommand: ParsableCommand {
     var params: String?
 
     @Option(
-        help: ArgumentHelp("The value of now() instead of the current time.", valueName: "time"))
+        help: ArgumentHelp(
+            "The value of now() instead of the current time; UTC without an offset.",
+            valueName: "time"))
     var now: ClockTime?
 
     @Flag(help: "Print what DELETE and DROP would remove, without changing anything.")

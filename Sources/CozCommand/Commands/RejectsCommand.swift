@@ -22,8 +22,9 @@ struct RejectsCommand: ParsableCommand {
 
               list     print the entries as a table; long lines and values are cut, and
                        equal lines of a file are shown once, with their number
-              export   print the entries as line protocol; what it cannot represent is
-                       left out and counted on standard error
+              export   print lines as they were received, and refused values as line
+                       protocol; values that it cannot represent are left out and
+                       counted on standard error
               replay   write refused values again after a type change; cells that have a
                        value are not changed
               clear    remove the entries from the journal for good; export them first
@@ -202,9 +203,11 @@ struct RejectPrinter {
             // Cut long lines: one line of a megabyte would widen the column for all entries.
             let text = String(decoding: bytes.prefix(200), as: UTF8.self)
             return bytes.count > 200 ? text + "…" : text
-        case .value(let experiment, _, let time, let field, let value, _):
+        case .value(let experiment, let key, let time, let field, let value, _):
             let text = PlainText.cut(value.readableText, width: 200)
-            return "\(experiment) \(field)=\(text) \(time.fullText)"
+            let tags = key.tags.map { ",\($0.name)=\($0.value)" }.joined()
+            return "\(PlainText.cut(experiment + tags, width: 200)) \(field)=\(text) "
+                + time.fullText
         }
     }
 

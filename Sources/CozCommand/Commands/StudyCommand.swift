@@ -106,8 +106,10 @@ struct StudyCommand: ParsableCommand {
     var byParticipant = false
 
     @Option(
-        help: ArgumentHelp("Use this time as now instead of the current time.", valueName: "time"))
-    var now: ClockTime?
+        help: ArgumentHelp(
+            "Use this time as now instead of the current time. Without an offset it is in --tz.",
+            valueName: "time"))
+    var now: TimeArgument?
 
     @Option(help: "Output format: a report for people (table), csv or json for programs.")
     var format = Format.table
@@ -169,7 +171,8 @@ struct StudyCommand: ParsableCommand {
     }
 
     private func options() throws(DatabaseError) -> StudyOptions {
-        var options = StudyOptions(now: now?.time ?? .now)
+        let rules = try TimeZoneRules(named: zone)
+        var options = StudyOptions(now: now?.time(in: rules) ?? .now)
         options.query.isCancelled = { Signals.isInterrupted }
         options.zone = zone
         options.participants = participant
@@ -179,19 +182,18 @@ struct StudyCommand: ParsableCommand {
         options.minGap = .nanoseconds(gap.nanoseconds)
         options.isByParticipant = byParticipant
         options.participantTag = participantTag
-        let zone = try TimeZoneRules(named: zone)
-        options.from = from?.time(in: zone)
-        options.until = to?.time(in: zone)
+        options.from = from?.time(in: rules)
+        options.until = to?.time(in: rules)
         if let days {
-            let today = zone.date(at: options.query.currentTime)
-            options.from = zone.start(of: today.advanced(by: 1 - days))
-            if to == nil { options.until = zone.start(of: today.advanced(by: 1)) }
+            let today = rules.date(at: options.query.currentTime)
+            options.from = rules.start(of: today.advanced(by: 1 - days))
+            if to == nil { options.until = rules.start(of: today.advanced(by: 1)) }
         }
         if let from = options.from, let until = options.until, from >= until {
             throw DatabaseError(
                 .usage,
-                "the time range is empty: found start \(zone.text(from)) and end "
-                    + "\(zone.text(until)), expected a start before the end")
+                "the time range is empty: found start \(rules.text(from)) and end "
+                    + "\(rules.text(until)), expected a start before the end")
         }
         return options
     }

@@ -17,6 +17,12 @@ struct TableImportOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Column with the time of day, if the time column has only the date.",
+            valueName: "name"))
+    var timeOfDayColumn: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Column with the participant (default: the column named after the participant tag).",
             valueName: "name"))
     var participantColumn: String?
@@ -43,6 +49,13 @@ struct TableImportOptions: ParsableArguments {
             "Cell separator: one character, or tab (default: detected from the header).",
             valueName: "character"))
     var delimiter: String?
+
+    @Flag(
+        help: """
+            Numbers have a decimal comma, and may have a point between groups of three digits: \
+            1.234,5.
+            """)
+    var decimalComma = false
 
     @Option(
         name: .customLong("null"),
@@ -86,11 +99,13 @@ struct TableImportOptions: ParsableArguments {
         var options = TableOptions()
         options.experimentColumn = experimentColumn
         options.timeColumn = timeColumn
+        options.timeOfDayColumn = timeOfDayColumn
         options.participantColumn = participantColumn
         options.tagColumns = TableImportOptions.list(tagColumns)
         options.ignoredColumns = TableImportOptions.list(skipColumns)
         options.columnTypes = (try? types()) ?? []
         options.delimiter = (try? TableImportOptions.delimiterByte(delimiter)) ?? nil
+        options.hasDecimalComma = decimalComma
         options.nulls = nulls
         options.timeFormat = (try? format()) ?? .automatic
         options.timeZone = (try? zone()) ?? nil

@@ -46,6 +46,8 @@ public enum Remedy: Sendable, Hashable {
         case experimentColumn
         /// The column with the time.
         case timeColumn
+        /// The column with the time of day.
+        case timeOfDayColumn
         /// The column with the participant.
         case participantColumn
         /// The columns to store as tags.
@@ -56,6 +58,8 @@ public enum Remedy: Sendable, Hashable {
         case columnTypes
         /// The byte between cells.
         case delimiter
+        /// Whether numbers have a decimal comma.
+        case decimalComma
         /// The texts that mean no value.
         case nulls
         /// The time zone of times without an offset.

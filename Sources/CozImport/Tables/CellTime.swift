@@ -18,6 +18,19 @@ struct CellTime {
     var zone: TimeZoneRules?
 
     /// Parses a non-empty cell.
+    ///
+    /// - Parameter clock: the cell with the time of day; nil if the cell has the whole time.
+    func read(_ text: PaddedBytes, _ range: Range<Int>, clock: Range<Int>?) -> Reading {
+        guard let clock else { return read(text, range) }
+        if clock.isEmpty { return .unreadable("expected a time of day in its own column") }
+        var whole = PaddedBuffer(capacity: range.count + clock.count + 1)
+        for index in range { whole.append(text[index]) }
+        whole.append(space)
+        for index in clock { whole.append(text[index]) }
+        return read(whole.bytes, 0..<whole.count)
+    }
+
+    /// Parses a non-empty cell.
     func read(_ text: PaddedBytes, _ range: Range<Int>) -> Reading {
         switch format {
         case .automatic:

@@ -90,6 +90,10 @@ enum CellValue: Equatable {
         case .duration:
             guard let value = duration(text, range) else { return .mismatch }
             return .value(.integer, bits: UInt64(bitPattern: value))
+        case .decimalComma:
+            if isNaN(text, range) { return .null }
+            guard let plain = plainNumber(text, range) else { return .mismatch }
+            return number(plain.bytes, 0..<plain.count, isInteger: isInteger)
         case .number(let decimal, let ignored):
             var plain = PaddedBuffer(capacity: range.count)
             for index in range where !ignored.contains(text[index]) {
@@ -99,6 +103,40 @@ enum CellValue: Equatable {
             return number(plain.bytes, 0..<plain.count, isInteger: isInteger)
         default: return number(text, range, isInteger: isInteger)
         }
+    }
+
+    /// Returns a number with a decimal comma as one with a decimal point; nil if it is none. Points
+    /// must separate groups of three digits: `1.5` may be 1,5 in a file that mixes both, or a date.
+    static func plainNumber(_ text: PaddedBytes, _ range: Range<Int>) -> PaddedBuffer? {
+        let comma = UInt8(ascii: ",")
+        var plain = PaddedBuffer(capacity: range.count)
+        /// The digits since the last point; nil after the comma.
+        var groupDigits: Int? = 0
+        var hasGroups = false
+        for index in range {
+            let byte = text[index]
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                groupDigits = groupDigits.map { $0 + 1 }
+                plain.append(byte)
+            case NumberParsing.point:
+                guard let digits = groupDigits, hasGroups ? digits == 3 : 1...3 ~= digits else {
+                    return nil
+                }
+                (groupDigits, hasGroups) = (0, true)
+            case comma:
+                guard let digits = groupDigits, !hasGroups || digits == 3 else { return nil }
+                groupDigits = nil
+                plain.append(NumberParsing.point)
+            case NumberParsing.minus, NumberParsing.plus, UInt8(ascii: "e"), UInt8(ascii: "E"):
+                if hasGroups, groupDigits.map({ $0 != 3 }) ?? false { return nil }
+                if plain.count > 0 { groupDigits = nil }
+                plain.append(byte)
+            default: return nil
+            }
+        }
+        if hasGroups, groupDigits.map({ $0 != 3 }) ?? false { return nil }
+        return plain
     }
 
     /// Parses a duration such as `1h30m`, `-2.5us` or `0` as nanoseconds; nil for anything else.

@@ -10,8 +10,15 @@ struct ColumnTypeInference {
     private var hasNaN = false
 
     /// Adds a non-empty cell.
-    mutating func add(_ text: PaddedBytes, _ range: Range<Int>) {
+    mutating func add(
+        _ text: PaddedBytes, _ range: Range<Int>, _ notation: TableColumn.Notation
+    ) {
         if hasText { return }
+        let first = text[range.lowerBound]
+        if notation == .decimalComma, first | 0x20 < UInt8(ascii: "a") {
+            guard let plain = CellValue.plainNumber(text, range) else { return hasText = true }
+            return add(plain.bytes, 0..<plain.count, .plain)
+        }
         switch text[range.lowerBound] {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), NumberParsing.minus, NumberParsing.plus,
             NumberParsing.point:
@@ -78,7 +85,7 @@ struct FileTypeInference {
             let cell = block.cells[row.cells.lowerBound + index]
             if cell.isEmpty { continue }
             if nulls.contains(where: { CellValue.equals(block.bytes, cell.range, $0) }) { continue }
-            evidence[table][index].add(block.bytes, cell.range)
+            evidence[table][index].add(block.bytes, cell.range, column.notation)
         }
     }
 

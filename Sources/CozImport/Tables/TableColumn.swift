@@ -27,6 +27,8 @@ struct TableColumn {
         case unsigned
         /// A duration such as `1h30m`, stored as integer nanoseconds.
         case duration
+        /// Numbers with a decimal comma; points may separate groups of three digits: `1.234,5`.
+        case decimalComma
         /// The decimal separator, and bytes to ignore in numbers.
         case number(decimal: UInt8, ignored: [UInt8])
         /// Words for true and false; an empty list stands for all other words.
@@ -82,6 +84,8 @@ struct TableLayout {
     var columns: [TableColumn] = []
     /// Values of all rows: columns without cells, whose value is their default.
     var constants: [TableColumn] = []
+    /// The column with the time of day, if the time column has only the date.
+    var timeOfDay: Int?
     /// The line of the header.
     var line = 0
     /// The time zone of times without an offset; nil: as in the import's options.

@@ -50,6 +50,11 @@ struct TableHeader {
             layout.columns[index].role = .ignored
         }
         applyTypes(&layout)
+        if table.hasDecimalComma {
+            for index in layout.columns.indices where layout.columns[index].notation == .plain {
+                layout.columns[index].notation = .decimalComma
+            }
+        }
         try check(layout)
         return layout
     }
@@ -106,6 +111,11 @@ struct TableHeader {
             layout.columns[index].role = .time
             layout.columns[index].type = nil
         }
+        if let name = table.timeOfDayColumn {
+            let index = try indexes(of: name, .timeOfDayColumn, layout, places)[0]
+            layout.columns[index].role = .ignored
+            layout.timeOfDay = index
+        }
     }
 
     private func indexes(
@@ -120,6 +130,7 @@ struct TableHeader {
             case .columnTypes: "a column with a type"
             case .experimentColumn: "the experiment column"
             case .participantColumn: "the participant column"
+            case .timeOfDayColumn: "the column with the time of day"
             default: "the time column"
             }
         throw DatabaseError(
@@ -284,7 +295,10 @@ struct TableHeader {
                             + "expected 1 to \(DatabaseOptions.nameSizeBytesMax)"))
             }
             if String(validating: column.name, as: UTF8.self) == nil {
-                try fail(Problem(text: "the name of column \(index + 1) is not valid UTF-8"))
+                try fail(
+                    Problem(
+                        text: "the name of column \(index + 1) is not UTF-8; convert the file, for "
+                            + "example with iconv -f windows-1252 -t utf-8"))
             }
         }
     }

@@ -148,7 +148,8 @@ struct TableRows {
             let cell = block.cells[cells + timeIndex]
             let text = block.bytes
             if !cell.isEmpty, !isNull(text, cell.range) {
-                switch time.read(text, cell.range) {
+                let clock = layout.timeOfDay.map { block.cells[cells + $0].range }
+                switch time.read(text, cell.range, clock: clock) {
                 case .time(let value): nanoseconds = value
                 case .unreadable(let reason):
                     let found = CellValue.excerpt(text, cell.range)
@@ -386,7 +387,7 @@ struct TableRows {
         _ text: PaddedBytes, _ range: Range<Int>, _ index: Int, _ batch: inout WriteBatch
     ) {
         var evidence = ColumnTypeInference()
-        evidence.add(text, range)
+        evidence.add(text, range, layout.columns[index].notation)
         let type = evidence.type ?? .string
         plans[current].types[index] = type
         found[SchemaLookup.key(layout.columns[index].name, of: plans[current].name)] = type
@@ -464,7 +465,7 @@ struct TableRows {
         _ index: Int, _ batch: inout WriteBatch
     ) {
         var evidence = ColumnTypeInference()
-        if !range.isEmpty { evidence.add(text, range) }
+        if !range.isEmpty { evidence.add(text, range, column.notation) }
         let type =
             type(of: name, in: plans[current].name, column: column, at: index) ?? evidence.type
             ?? .string

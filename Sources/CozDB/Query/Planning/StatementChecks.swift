@@ -103,7 +103,8 @@ struct StatementChecks {
     private mutating func checkTimeDimension(_ call: Call) throws(DatabaseError) {
         let place = Expression.call(call)
         guard call.name == "time" else {
-            throw failure("only time() calls allowed in dimensions", place)
+            let hint = call.name == "tz" ? "; tz() follows without a comma" : ""
+            throw failure("only time() calls allowed in dimensions" + hint, place)
         }
         guard (1...2).contains(call.arguments.count) else {
             throw failure("time dimension expected 1 or 2 arguments", place)

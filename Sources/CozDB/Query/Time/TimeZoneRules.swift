@@ -49,6 +49,7 @@ public final class TimeZoneRules: Sendable {
             .usage,
             isDatabaseThere
                 ? "unable to find time zone \(name)"
+                    + (name.contains("/") ? "" : "; expected a name such as Europe/Berlin")
                 : "unable to find time zone \(name): the system's tz database is missing; install "
                     + "the package tzdata, or set TZDIR to its directory")
     }
