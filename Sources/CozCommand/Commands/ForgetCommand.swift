@@ -85,7 +85,7 @@ struct ForgetCommand: ParsableCommand {
         let others = try forgotten.map { name throws(DatabaseError) in
             try ForgottenList(text: try InputReader.text(of: name, .forgotten))
         }
-        let work = { (database: Database) throws(DatabaseError) -> (ForgetReport, [String]) in
+        let work = { (database: Database) throws(DatabaseError) -> (ForgetReport, [String]?) in
             let names = ForgetCommand.participants(of: database)
             let report = try database.forget(
                 participant, merging: others ?? ForgottenList(), removingSetAside: withDamaged,
@@ -99,28 +99,39 @@ struct ForgetCommand: ParsableCommand {
         let output = OutputWriter()
         output.append(format == .json ? json(report).text() + "\n" : text(report))
         try output.flush()
-        let known = Set(names.map { Array($0.utf8) })
-        for name in participant where !known.contains(Array(name.utf8)) {
+        if let names { note(names) }
+    }
+
+    /// Notes names without rows, which may be misspelled.
+    ///
+    /// - Parameter known: the participants that had rows.
+    private func note(_ known: [String]) {
+        let bytes = Set(known.map { Array($0.utf8) })
+        for name in participant where !bytes.contains(Array(name.utf8)) {
             StandardError.writeLine(
                 "cozdb: there were no rows of a participant \"\(PlainText.escaped(name))\""
-                    + PlainText.escaped(NameSuggestion.text(name, among: names)))
+                    + PlainText.escaped(NameSuggestion.text(name, among: known)))
         }
     }
 
-    /// The participants that have rows. Only a note depends on them, so errors are ignored.
-    private static func participants(of database: Database) -> [String] {
+    /// The participants that have rows; nil if they cannot be read, which is no reason to fail.
+    private static func participants(of database: Database) -> [String]? {
+        guard let schemas = try? database.schemas() else { return nil }
         var tags: Set<String> = ["id_participant"]
-        for schema in (try? database.schemas()) ?? [] {
+        for schema in schemas {
             if case .participant(let tag) = schema.identity { tags.insert(tag) }
         }
-        return tags.flatMap { tag -> [String] in
+        var names: [String] = []
+        for tag in tags {
             let result = try? database.query(
                 "SHOW TAG VALUES WITH KEY = $tag",
                 parameters: ["tag": QueryParameter.identifier(tag)])
-            return (result?.series ?? []).flatMap { series in
-                series.column("value")?.texts.compactMap(\.self) ?? []
+            guard let result else { return nil }
+            for series in result.series {
+                names += series.column("value")?.texts.compactMap(\.self) ?? []
             }
         }
+        return names
     }
 
     private func printList() throws {
