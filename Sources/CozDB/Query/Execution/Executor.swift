@@ -36,8 +36,10 @@ struct InputGroup {
 final class Executor {
     let options: QueryOptions
     let context: ExecutionContext
-    /// The approximate memory per series in a statement's lists.
+    /// The approximate memory per series in a statement's lists, without its key.
     private static let seriesSizeBytes = 400
+    /// The memory that is reserved at once.
+    private static let seriesReservedBytes = 1 << 16
     /// The approximate memory per series that a subquery or a series function adds.
     private static let layerSizeBytes = 150
     private let seriesShare: MemoryReservation
@@ -153,6 +155,7 @@ final class Executor {
         // SLIMIT counts series by their first and last row, whatever sources these are in.
         let range = extended(plan)
         let hasLimit = plan.limits.seriesLimit != nil || plan.limits.seriesOffset != nil
+        var sizeBytes = 0
         try view.forEachSeries(
             in: hasLimit ? .all : range, prefix: prefix, where: accepts
         ) { series throws(DatabaseError) in
@@ -164,8 +167,10 @@ final class Executor {
             } else if let settled = settled(input, condition) {
                 inputs.append(settled)
             }
-            if inputs.count % 256 == 255 {
-                try seriesShare.grow(256 * Executor.seriesSizeBytes)
+            sizeBytes += Executor.seriesSizeBytes + series.key.bytes.count
+            if sizeBytes >= Executor.seriesReservedBytes {
+                try seriesShare.grow(sizeBytes)
+                sizeBytes = 0
             }
         }
         try findColumns(of: &inputs, plan, plan.sources[index], view)

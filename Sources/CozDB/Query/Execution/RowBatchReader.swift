@@ -294,8 +294,9 @@ struct RowBatchReader {
         self.batchRows = min(batchRows, RowBatchReader.rowCountMax(columnCount: fullCount))
         if case .derived(let series) = input.origin {
             let reader = RowBatchReader(
-                series.plan, series.input, driving: series.plan.auxiliary, in: series.plan.range,
-                descending: descending, batchRows: self.batchRows, context: context)
+                series.plan, series.input, driving: series.plan.auxiliary,
+                in: series.plan.range.intersection(range), descending: descending,
+                batchRows: self.batchRows, context: context)
             inner.append(reader)
         }
         if case .stored(let view, let series) = input.origin, !wanted.columns.isEmpty {

@@ -158,3 +158,16 @@ extension Expression {
         if case .string = self { true } else { false }
     }
 }
+
+extension Evaluation {
+    /// The condition where no comparison with a missing attribute holds.
+    var matchingNoMissingTag: Evaluation {
+        switch self {
+        case .stringTest(.column(let index), let test, _):
+            .stringTest(.column(index), test, missing: false)
+        case .binary(let symbol, let left, let right):
+            .binary(symbol, left.matchingNoMissingTag, right.matchingNoMissingTag)
+        default: self
+        }
+    }
+}

@@ -259,7 +259,10 @@ struct TagScan {
     private let conditionReferenceCount: Int
     /// Whether a missing tag satisfies no condition, as in InfluxDB's SHOW TAG VALUES CARDINALITY.
     /// Elsewhere a missing tag is an empty string.
-    var missingTagNeverMatches = false
+    var missingTagNeverMatches = false {
+        didSet { condition = condition?.matchingNoMissingTag }
+    }
+    private var condition: Evaluation?
 
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
@@ -289,6 +292,7 @@ struct TagScan {
         var binder = Planner(snapshot: planner.snapshot, options: lenient)
         try binder.resolveConditions(plan, split.rest)
         source = plan.sources[0]
+        condition = source.condition
         conditionReferenceCount = plan.references.count
         readsAttributes = try TagScan.conditionReadsAttributes(plan, planner.options)
     }
@@ -319,28 +323,32 @@ struct TagScan {
 
     /// Returns the series that have a matching row.
     func matchingSeries() throws(DatabaseError) -> [Series] {
-        let missing: String? = missingTagNeverMatches ? nil : ""
-        let accepts = source.condition.map { condition in
-            { (key: SeriesKey) in
-                !condition.specialized { key.value(of: $0) ?? missing }.neverMatches
-            }
+        let accepts = condition.map { condition in
+            { (key: SeriesKey) in !condition.specialized { tag($0, key) }.neverMatches }
         }
         let share = MemoryReservation(context.memory)
         var all: [Series] = []
+        var sizeBytes = 0
         try view.forEachSeries(in: range, where: accepts) {
             series throws(DatabaseError) in
             if range != .all, try view.rowCount(of: series, in: range) == 0 { return }
             if readsAttributes, try !hasRow(series) { return }
             all.append(series)
-            if all.count % 256 == 0 { try share.resize(to: all.count * 400) }
+            sizeBytes += 400 + series.key.bytes.count
+            if all.count % 64 == 0 { try share.resize(to: sizeBytes) }
         }
         return all
+    }
+
+    /// Returns the value of an identity tag; nil if it is missing and then satisfies no condition.
+    private func tag(_ name: String, _ key: SeriesKey) -> String? {
+        key.value(of: name) ?? (missingTagNeverMatches ? nil : "")
     }
 
     /// Returns whether a series has a matching row. Stops at the first one.
     private func hasRow(_ series: Series) throws(DatabaseError) -> Bool {
         var input = InputSeries(origin: .stored(view, series), source: 0)
-        guard let condition = source.condition?.specialized({ input.tag($0) }) else { return true }
+        guard let condition = condition?.specialized({ tag($0, series.key) }) else { return true }
         if condition.alwaysMatches { return true }
         let evaluator = Evaluator(integersDivideToFloat: false, readsStoredRows: true)
         input.present = Array(0..<conditionReferenceCount)
@@ -409,16 +417,20 @@ struct TagScan {
             for (series, present) in zip(part, try present(attributes, in: part)) {
                 try context.checkCancelled()
                 var added = 0
+                var addedBytes = 0
                 var own: Set<Name> = []
                 for tag in series.key.tags {
                     let name = Name(tag.name)
                     guard let place = places[name] else { continue }
                     if !attributes.isEmpty { own.insert(name) }
-                    if values[place].insert(Name(tag.value)).inserted { added += 1 }
+                    if values[place].insert(Name(tag.value)).inserted {
+                        added += 1
+                        addedBytes += tag.value.utf8.count
+                    }
                 }
                 let wanted = present.filter { !own.contains(names[$0.place]) }
                 if !wanted.isEmpty { added += try collect(wanted, series, into: &values) }
-                try share.grow(added * 100)
+                try share.grow(added * 100 + addedBytes)
             }
         }
         return try values.map { (values) throws(DatabaseError) in try sorted(values) }
@@ -492,7 +504,7 @@ struct TagScan {
         _ attributes: [RequestedAttribute], _ series: Series, into values: inout [Set<Name>]
     ) throws(DatabaseError) -> Int {
         var input = InputSeries(origin: .stored(view, series), source: 0)
-        let condition = source.condition?.specialized { input.tag($0) }
+        let condition = condition?.specialized { tag($0, series.key) }
         guard let condition, !condition.alwaysMatches else {
             var added = 0
             for attribute in attributes {

@@ -21,17 +21,16 @@ struct WindowedRows {
     private let firstRowCountMax: Int
     private let rowCountMax: Int
 
-    /// Creates a reader; nil if a merge is better or a series is not stored.
+    /// Creates a reader; nil if a merge is better or rows of a series are not stored.
     init?(
         _ plan: SelectPlan, _ inputs: [InputSeries], _ rowsWanted: Int, _ context: ExecutionContext
     ) {
         let strings = plan.references.count { $0.type == .string }
-        let weight = plan.references.count + (WindowedRows.stringWeight - 1) * strings
-        guard inputs.count > 1, inputs.count * max(1, weight) >= WindowedRows.columnCountMin
+        let inner = inputs.reduce(0) { max($0, $1.subqueryColumnCount) }
+        let weight = plan.references.count + (WindowedRows.stringWeight - 1) * strings + inner
+        guard inputs.count > 1, inputs.count * max(1, weight) >= WindowedRows.columnCountMin,
+            inputs.allSatisfy({ $0.storedSeries != nil })
         else { return nil }
-        for input in inputs {
-            guard case .stored = input.origin else { return nil }
-        }
         self.plan = plan
         self.inputs = inputs
         self.context = context
@@ -85,7 +84,7 @@ struct WindowedRows {
         var first = Int64.max
         var last = Int64.min
         for input in inputs {
-            guard case .stored(_, let series) = input.origin else { continue }
+            guard let series = input.storedSeries?.series else { continue }
             first = min(first, series.firstTime)
             last = max(last, series.lastTime)
         }
@@ -107,7 +106,7 @@ struct WindowedRows {
         var count = 0
         for (number, input) in inputs.enumerated() {
             if number % 256 == 0 { try context.checkCancelled() }
-            guard case .stored(let view, let series) = input.origin else { continue }
+            guard let (view, series) = input.storedSeries else { continue }
             count += try view.rowCount(of: series, in: window)
         }
         return count
@@ -120,7 +119,7 @@ struct WindowedRows {
         var cells = WindowCells(plan)
         // In descending order, the last series comes first among rows with equal times.
         for input in plan.isAscending ? inputs : inputs.reversed() {
-            guard case .stored(let view, let series) = input.origin,
+            guard let (view, series) = input.storedSeries,
                 try view.rowCount(of: series, in: window) > 0
             else { continue }
             var reader = RowBatchReader(
@@ -134,5 +133,24 @@ struct WindowedRows {
             }
         }
         return cells
+    }
+}
+
+extension InputSeries {
+    /// The series of an experiment whose rows these are, at the same times; nil if rows are
+    /// computed or materialized.
+    fileprivate var storedSeries: (view: ExperimentView, series: Series)? {
+        switch origin {
+        case .stored(let view, let series): (view, series)
+        case .derived(let series): series.input.storedSeries
+        case .materialized, .computed: nil
+        }
+    }
+
+    /// The number of columns that subqueries may read for the series.
+    fileprivate var subqueryColumnCount: Int {
+        guard case .derived(let series) = origin else { return 0 }
+        let own = series.input.present?.count ?? series.plan.references.count
+        return own + series.input.subqueryColumnCount
     }
 }

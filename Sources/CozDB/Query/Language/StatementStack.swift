@@ -53,7 +53,8 @@ enum StatementStack {
             switch byte {
             case UInt8(ascii: "("), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "*"),
                 UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "|"),
-                UInt8(ascii: "^"):
+                UInt8(ascii: "^"), UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"),
+                UInt8(ascii: "!"):
                 levels += 1
             default:
                 switch (before, lower) {

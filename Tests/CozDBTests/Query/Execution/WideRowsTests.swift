@@ -155,6 +155,25 @@ private struct CellCounter: QueryResultSink {
         #expect(
             try rows(result(database, "SELECT * FROM m WHERE f0 > 5")) == filtered,
             "seed \(seed)")
+        // Subqueries of very many columns are read in windows of time, as the series themselves.
+        for (statement, expected) in [
+            ("SELECT * FROM (SELECT * FROM m)", stored),
+            ("SELECT * FROM (SELECT * FROM m) ORDER BY time DESC", stored),
+            ("SELECT * FROM (SELECT * FROM (SELECT * FROM m)) WHERE f0 > 5", filtered),
+            ("SELECT * FROM (SELECT * FROM m WHERE f0 > 5)", filtered),
+            (
+                "SELECT * FROM (SELECT * FROM m) WHERE time >= 3 AND time < 7",
+                stored.mapValues { $0.filter { (3..<7).contains($0.key) } }
+                    .filter { !$0.value.isEmpty }
+            ),
+        ] {
+            #expect(try rows(result(database, statement)) == expected, "seed \(seed): \(statement)")
+        }
+        let firstTimes = try result(
+            database, "SELECT f0 FROM (SELECT * FROM m) LIMIT 7 OFFSET 3"
+        ).flatMap { $0.times.map(\.nanoseconds) }
+        let allTimes = stored.values.flatMap { $0.filter { $0.value["f0"] != nil }.keys }.sorted()
+        #expect(firstTimes == Array(allTimes.dropFirst(3).prefix(7)), "seed \(seed)")
         var counts: [String: Int64] = [:]
         for row in stored.values.flatMap(\.values) {
             for name in row.keys { counts["count_" + name, default: 0] += 1 }

@@ -39,6 +39,12 @@ internal import Testing
         "arithmetic": { "SELECT " + chain("f", " + ", $0) + " FROM m" },
         "AND": { "SELECT f FROM m WHERE " + chain("f > 0", " AND ", $0) },
         "OR": { "SELECT f FROM m WHERE " + chain("f = 1", " OR ", $0) },
+        "comparisons": { "SELECT f FROM m WHERE " + chain("b", " = ", $0 + 1) },
+        "other comparisons": { "SELECT f FROM m WHERE b" + String(repeating: " != b", count: $0) },
+        "comparisons in SHOW": {
+            "SHOW SERIES WHERE id_participant"
+                + String(repeating: " = id_participant", count: $0)
+        },
         "IS NULL": { "SELECT f FROM m WHERE f" + String(repeating: " IS NULL", count: $0) },
         "subqueries": { nested("", "SELECT f FROM (", "SELECT f FROM m", ")", $0) },
         "subqueries with aggregates": {
