@@ -10,7 +10,8 @@ extension Database {
     ///   - rows: The values. A row of which all fields are nil stores nothing. If none stores
     ///     anything, no experiment is created.
     ///   - experiment: Its identity says which properties are tags; for a new experiment, that of
-    ///     `settings`. Properties with the names of its attributes are tags, too.
+    ///     `settings`. Properties with the names of its attributes are tags, too,
+    ///     unless it has a field of that name.
     ///   - tags: Further properties that are tags. ``Identity/allTags`` names none: name all.
     ///   - settings: Used if the experiment is created; an existing experiment must match them.
     /// - Throws: As `write(_:)`, and as `WriteBatch.add(_:experiment:tags:)` for the first wrong

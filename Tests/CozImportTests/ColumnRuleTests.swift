@@ -456,6 +456,26 @@ internal import Testing
         try database.close()
     }
 
+    @Test func `an integer that is asked for is one, whatever a refused row had`() throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        _ = try database.forget(["p0"])
+        let rows = """
+            {"measurement":"m","time":1,"tags":{"id_participant":"p0"},"fields":{"k":2.5}}
+            {"measurement":"m","time":2,"tags":{"id_participant":"p1"},\
+            "fields_int":{"k":9007199254740993}}
+            {"measurement":"m","time":3,"tags":{"id_participant":"p1"},"fields_int":{"k":3}}
+            {"measurement":"m","time":4,"tags":{"id_participant":"p1"},"fields_int":{"k":1.5}}
+            """
+        var options = ImportOptions()
+        options.format = .ndjson
+        let report = try importFiles([files.write("a", rows)], into: database, options: options)
+        #expect(report.refusedPoints == 1 && report.refusedValues == 1)
+        let result = try database.query("SELECT k FROM m")
+        #expect(result.series[0].column("k")?.integers == [9_007_199_254_740_993, 3])
+        try database.close()
+    }
+
     @Test(arguments: [nil, "p0"])
     func `refused rows create nothing, whatever type was asked for`(name: String?) throws {
         let texts: [(InputFormat, String)] = [

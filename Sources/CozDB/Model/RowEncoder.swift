@@ -87,9 +87,11 @@ final class RowEncoder: Encoder {
             field = value
         }
         guard tagNames.contains(Name(name)) else {
+            try RowEncoder.checkName(name, in: fields)
             fields[name] = field
             return
         }
+        try RowEncoder.checkName(name, in: tags)
         switch field {
         case .string(let text): tags[name] = text
         case .integer(let number): tags[name] = String(number)
@@ -98,6 +100,22 @@ final class RowEncoder: Encoder {
                 .usage,
                 "found \(Value.self) for the tag \"\(name)\"; expected a string or an integer")
         }
+    }
+}
+
+extension RowEncoder {
+    /// Refuses a name that Swift takes for another one of the row: names of columns differ by their
+    /// bytes, strings of Swift by their normal form.
+    private static func checkName<Value>(
+        _ name: String, in known: [String: Value]
+    ) throws(DatabaseError) {
+        guard let index = known.index(forKey: name),
+            !known.keys[index].utf8.elementsEqual(name.utf8)
+        else { return }
+        throw DatabaseError(
+            .usage,
+            "found two properties \"\(name)\" in different Unicode normalizations; expected one. "
+                + "Add such fields by handles")
     }
 }
 

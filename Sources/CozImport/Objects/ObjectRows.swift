@@ -286,9 +286,9 @@ struct ObjectRows {
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)
         // A type that was only inferred is that of the field once a value is stored.
-        let isAsked = column.type != nil || column.place == .integerFields
+        let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
         let experiment = plans[current].handle
-        if isAsked, let asked = field.type, asked != type {
+        if let asked, asked != type {
             let name = plans[current].name
             plans[current].mismatched.declare(
                 column.name, cell.column, asked, (name, experiment), lookup, &batch)

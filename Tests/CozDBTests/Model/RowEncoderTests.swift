@@ -213,6 +213,24 @@ struct RowEncoderTests {
         #expect(try database.query("SELECT * FROM m").rows(as: Row.self) == [first, second])
     }
 
+    @Test("names that Swift takes for one are not merged")
+    func normalizations() throws {
+        struct Row: Encodable {
+            enum CodingKeys: String, CodingKey {
+                case time, id_participant
+                case composed = "\u{E9}"
+                case decomposed = "e\u{301}"
+            }
+
+            var time = Timestamp(nanoseconds: 1)
+            var id_participant = "p"
+            var composed: Int? = 1
+            var decomposed: Int?
+        }
+        _ = try database.write([Row()], experiment: "m")
+        #expect(refusal(Row(decomposed: 2))?.contains("Unicode normalizations") == true)
+    }
+
     @Test("a Date is refused, because it counts seconds since 2001")
     func dates() throws {
         struct Row: Codable {

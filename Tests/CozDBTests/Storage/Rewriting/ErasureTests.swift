@@ -325,7 +325,7 @@ struct ErasureTests {
         #expect(try Self.found([one], in: directory).isEmpty)
         let dropped = try await database.drop(experiment: "env")
         #expect(dropped.rows == 2 && dropped.values == 2 && dropped.refusals == 0)
-        #expect(try database.schemas().map(\.name) == ["dev"])
+        #expect(try await database.schemas().map(\.name) == ["dev"])
         for attempt in [
             { _ = try database.delete() }, { _ = try database.delete(experiment: "none") },
             { _ = try database.delete(tags: ["id_participnt": "x"]) },

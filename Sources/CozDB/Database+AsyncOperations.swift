@@ -1,0 +1,106 @@
+// The `async` forms of what operates a database: declarations, counts, backups, forgetting and the
+// rejects journal. A service does these for requests, too.
+
+extension Database {
+    /// Declares fields of an experiment. Cancelling the task has no effect.
+    ///
+    /// - Throws: As the synchronous form.
+    @discardableResult
+    public func declare(
+        experiment: String, fields: [SchemaPreset.Field],
+        settings: ExperimentSettings = ExperimentSettings()
+    ) async throws(DatabaseError) -> WriteReport {
+        try await changes.run { () throws(DatabaseError) in
+            try self.declare(experiment: experiment, fields: fields, settings: settings)
+        }
+    }
+
+    /// Widens the type of a field. Cancelling the task has no effect.
+    ///
+    /// - Throws: As the synchronous form.
+    public func alter(
+        experiment: String, field: String, type: FieldType
+    ) async throws(DatabaseError) {
+        try await changes.run { () throws(DatabaseError) in
+            try self.alter(experiment: experiment, field: field, type: type)
+        }
+    }
+
+    /// Forgets participants. Cancelling the task has no effect: use `isCancelled`.
+    ///
+    /// - Throws: As the synchronous form.
+    @discardableResult
+    public func forget(
+        _ participants: [String], merging list: ForgottenList = ForgottenList(),
+        removingSetAside: Bool = false, isDryRun: Bool = false,
+        isCancelled: (@Sendable () -> Bool)? = nil
+    ) async throws(DatabaseError) -> ForgetReport {
+        try await changes.run { () throws(DatabaseError) in
+            try self.forget(
+                participants, merging: list, removingSetAside: removingSetAside,
+                isDryRun: isDryRun, isCancelled: isCancelled)
+        }
+    }
+
+    /// Removes participants from the list of forgotten ones. Cancelling the task has no effect.
+    ///
+    /// - Returns: The given participants that were on the list.
+    /// - Throws: As the synchronous form.
+    @discardableResult
+    public func readmit(_ participants: [String]) async throws(DatabaseError) -> [String] {
+        try await changes.run { () throws(DatabaseError) in try self.readmit(participants) }
+    }
+
+    /// Writes the refused values that fit their field's current type. Cancelling the task has no
+    /// effect.
+    ///
+    /// - Throws: As the synchronous form.
+    public func replayRejects(
+        overwrite: Bool = false
+    ) async throws(DatabaseError) -> ReplayReport {
+        try await changes.run { () throws(DatabaseError) in
+            try self.replayRejects(overwrite: overwrite)
+        }
+    }
+
+    /// Empties the rejects journal. Cancelling the task has no effect.
+    ///
+    /// - Throws: As the synchronous form.
+    @discardableResult
+    public func clearRejects(of experiment: String? = nil) async throws(DatabaseError) -> Int {
+        try await changes.run { () throws(DatabaseError) in try self.clearRejects(of: experiment) }
+    }
+
+    /// Backs up this database. Cancelling the task has no effect: use the check of the options. A
+    /// backup occupies a thread of `DatabaseOptions.queryThreadCountMax` while it runs.
+    ///
+    /// - Throws: As the synchronous form.
+    @discardableResult
+    public func backup(
+        to target: String, options: BackupOptions = BackupOptions()
+    ) async throws(DatabaseError) -> BackupReport {
+        try await queries.calls.run { () throws(DatabaseError) in
+            try self.backup(to: target, options: options)
+        }
+    }
+
+    /// Returns counts of rows, values and bytes. If the task is cancelled, the call throws
+    /// `cancelled`.
+    ///
+    /// - Throws: As the synchronous form.
+    public func info() async throws(DatabaseError) -> DatabaseInfo {
+        try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
+            try self.info()
+        }
+    }
+
+    /// Returns the schemas of all experiments. If the task is cancelled, the call throws
+    /// `cancelled`.
+    ///
+    /// - Throws: As the synchronous form.
+    public func schemas() async throws(DatabaseError) -> [ExperimentSchema] {
+        try await queries.calls.run(isCancellable: true) { () throws(DatabaseError) in
+            try self.schemas()
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// Operating a database from tasks.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+
+struct AsyncOperationsTests {
+    private let folder = TemporaryDirectory()
+    private let copies = TemporaryDirectory()
+    private let database: Database
+
+    init() throws {
+        database = try Database.open(folder.path)
+    }
+
+    private func point(_ participant: String, _ value: FieldValue) throws -> WriteBatch {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "m", tags: ["id_participant": participant],
+            time: Timestamp(nanoseconds: 1), fields: ["x": value])
+        return batch
+    }
+
+    @Test("a task declares, widens, replays, counts, backs up, forgets and readmits")
+    func operations() async throws {
+        let field = SchemaPreset.Field("y", .integer, unit: "m")
+        let report = try await database.declare(experiment: "m", fields: [field])
+        #expect(report.conflicts.isEmpty)
+        #expect(try await database.schemas().first?.declaration(of: "y")?.unit == "m")
+        _ = try await database.write(try point("p", .integer(1)))
+        _ = try await database.write(try point("q", .float(1.5)))
+        try await database.alter(experiment: "m", field: "x", type: .float)
+        #expect(try await database.replayRejects().replayed == 1)
+        #expect(try await database.clearRejects() == 1)
+        #expect(try await database.info().experiments.map(\.rows) == [2])
+        #expect(try await database.schemas().map(\.name) == ["m"])
+        let copy = try await database.backup(to: copies.path)
+        #expect(copy.copiedFiles > 0)
+        #expect(try await database.forget(["q"]).deletion.rows == 1)
+        #expect(try await database.write(try point("q", .float(2))).forgottenPoints == 1)
+        #expect(try await database.readmit(["q"]) == ["q"])
+        #expect(try await database.write(try point("q", .float(2))).points == 1)
+        try await database.close()
+        await #expect(throws: DatabaseError.self) { try await database.info() }
+    }
+}
