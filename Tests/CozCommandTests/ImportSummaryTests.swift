@@ -102,9 +102,10 @@ struct ImportSummaryTests {
     }
 
     @Test func `refused values are listed with their tags`() throws {
-        let line = "dev,id_participant=p1,device=a "
+        let line = "dev,id_participant=p1,device=a,id_password=secret "
         _ = try importing(line + "x=61 5\n" + line + "x=\"48,1\" 6\n")
         let list = try Command.cozdb(["rejects", "--db", "a", "list"], in: folder.url)
         #expect(list.output.contains("dev,device=a,id_participant=p1 x=\"48,1\""), "\(list.output)")
+        #expect(!list.output.contains("secret"), "\(list.output)")
     }
 }

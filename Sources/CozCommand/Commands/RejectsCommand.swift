@@ -205,7 +205,9 @@ struct RejectPrinter {
             return bytes.count > 200 ? text + "…" : text
         case .value(let experiment, let key, let time, let field, let value, _):
             let text = PlainText.cut(value.readableText, width: 200)
-            let tags = key.tags.map { ",\($0.name)=\($0.value)" }.joined()
+            // Whose value it is; passwords would say no more.
+            let tags = key.tags.filter { !CredentialColumns.contains($0.name) }
+                .map { ",\($0.name)=\($0.value)" }.joined()
             return "\(PlainText.cut(experiment + tags, width: 200)) \(field)=\(text) "
                 + time.fullText
         }

@@ -3,12 +3,12 @@
 // message about a damaged file has no schema.
 
 /// Credential columns.
-enum CredentialColumns {
+package enum CredentialColumns {
     /// The text that replaces a masked value.
     static let mask = "REDACTED"
 
     /// Whether the name is `id_password` or `api_*_key`.
-    static func contains(_ name: String) -> Bool {
+    package static func contains(_ name: String) -> Bool {
         let name = name.utf8
         return name.elementsEqual("id_password".utf8)
             || name.starts(with: "api_".utf8) && name.suffix(4).elementsEqual("_key".utf8)
