@@ -47,10 +47,12 @@ final class CallAssignments {
     let collectorsNeedTimes: Bool
     /// Whether FROM has experiments as well as subqueries.
     let isMixed: Bool
-    private let ofReferences: [Int: Indices]
+    /// For each argument.
+    private let ofArguments: [Indices]
     private let all: Indices
     private let separatesCalls: Bool
-    private let callsByArgument: [Int: [Int]]
+    /// Only one thread narrows assignments.
+    private lazy var callsByArgument = Dictionary(grouping: calls) { plan.calls[$0].argument }
 
     struct Indices {
         var fields: [Int] = []
@@ -61,17 +63,15 @@ final class CallAssignments {
     convenience init(_ plan: SelectPlan) {
         self.init(
             plan, Array(plan.calls.indices),
-            callsByArgument: Dictionary(grouping: plan.calls.indices) { plan.calls[$0].argument },
             isMixed: plan.sources.contains(where: \.isSubquery)
                 && !plan.sources.allSatisfy(\.isSubquery),
             separatesCalls: plan.sources.contains { $0.extraBuckets != nil })
     }
 
     private init(
-        _ plan: SelectPlan, _ calls: [Int], callsByArgument: [Int: [Int]], isMixed: Bool,
-        separatesCalls: Bool
+        _ plan: SelectPlan, _ calls: [Int], isMixed: Bool, separatesCalls: Bool
     ) {
-        (self.plan, self.calls, self.callsByArgument) = (plan, calls, callsByArgument)
+        (self.plan, self.calls) = (plan, calls)
         (self.isMixed, self.separatesCalls) = (isMixed, separatesCalls)
         collectorsNeedTimes =
             plan.buckets != nil || plan.singleSelector || !plan.auxiliary.isEmpty
@@ -80,20 +80,24 @@ final class CallAssignments {
                 return call.aggregate == .median || call.aggregate == .percentile
                     || call.aggregate?.isSimple == true
             }
-        var gathered = Gathered(plan, separatesCalls: separatesCalls)
+        var arguments: [Int] = []
+        for argument in calls.map({ plan.calls[$0].argument }).sorted()
+        where arguments.last != argument {
+            arguments.append(argument)
+        }
+        self.arguments = arguments
+        var gathered = Gathered(plan, arguments, separatesCalls: separatesCalls)
         for index in calls { gathered.add(plan.calls[index], plan.range(of: plan.calls[index])) }
-        arguments = Set(calls.lazy.map { plan.calls[$0].argument }).sorted()
         hasComputed = arguments.contains { plan.references[$0].computation != nil }
         (places, fields, collectors) = (gathered.places, gathered.fields, gathered.collectors)
-        ofReferences = gathered.ofReferences
+        ofArguments = gathered.ofArguments
         all = Indices(fields: Array(fields.indices), collectors: Array(collectors.indices))
     }
 
     /// Returns an assignment of the calls that read some references.
     func narrowed(to references: Set<Int>) -> CallAssignments {
         CallAssignments(
-            plan, calls(of: references), callsByArgument: callsByArgument, isMixed: isMixed,
-            separatesCalls: separatesCalls)
+            plan, calls(of: references), isMixed: isMixed, separatesCalls: separatesCalls)
     }
 
     /// Returns the calls that read some references, ascending. fill() with a number gives all calls
@@ -110,8 +114,13 @@ final class CallAssignments {
     func indices(of references: [Int]?, in source: PlannedSource) -> Indices {
         var found = all
         if let references {
-            let own = references.compactMap { ofReferences[$0] }
-            found = Indices(fields: own.flatMap(\.fields), collectors: own.flatMap(\.collectors))
+            found = Indices()
+            for reference in references {
+                let place = arguments.partitioningIndex { $0 >= reference }
+                guard place < arguments.count, arguments[place] == reference else { continue }
+                found.fields += ofArguments[place].fields
+                found.collectors += ofArguments[place].collectors
+            }
         }
         if let extra = source.extraBuckets {
             found.fields.removeAll { fields[$0].extraBuckets != extra }
@@ -136,11 +145,18 @@ private struct Gathered {
     var places: [CallAssignments.Place] = []
     var fields: [CallAssignments.Field] = []
     var collectors: [CallAssignments.Collector] = []
-    /// The fields and collectors of each reference, one per distinct range. Ranges are few.
-    var ofReferences: [Int: CallAssignments.Indices] = [:]
+    /// The references that calls read, ascending.
+    private let arguments: [Int]
+    /// The fields and collectors of each of them, one per distinct range. Ranges are few.
+    var ofArguments: [CallAssignments.Indices]
 
-    init(_ plan: SelectPlan, separatesCalls: Bool) {
-        (self.plan, self.separatesCalls) = (plan, separatesCalls)
+    init(_ plan: SelectPlan, _ arguments: [Int], separatesCalls: Bool) {
+        (self.plan, self.arguments, self.separatesCalls) = (plan, arguments, separatesCalls)
+        ofArguments = Array(repeating: CallAssignments.Indices(), count: arguments.count)
+    }
+
+    private func place(of reference: Int) -> Int {
+        arguments.partitioningIndex { $0 >= reference }
     }
 
     mutating func add(_ call: PlannedCall, _ range: TimeRange) {
@@ -162,7 +178,8 @@ private struct Gathered {
         _ extra: Int64
     ) -> Int {
         let isEnd = aggregate == .first || aggregate.usesOnlyLastPoint
-        let known = ofReferences[reference]?.fields.first {
+        let place = place(of: reference)
+        let known = ofArguments[place].fields.first {
             fields[$0].range == range && fields[$0].extraBuckets == extra
         }
         if let known {
@@ -170,7 +187,7 @@ private struct Gathered {
             fields[known].needsOnlyEnds = fields[known].needsOnlyEnds && isEnd
             return known
         }
-        ofReferences[reference, default: .init()].fields.append(fields.count)
+        ofArguments[place].fields.append(fields.count)
         fields.append(
             CallAssignments.Field(
                 reference: reference, type: type, range: range, extraBuckets: extra,
@@ -181,11 +198,12 @@ private struct Gathered {
     private mutating func collector(
         _ type: FieldType, _ reference: Int, _ range: TimeRange, _ extra: Int64
     ) -> Int {
-        let known = ofReferences[reference]?.collectors.first {
+        let place = place(of: reference)
+        let known = ofArguments[place].collectors.first {
             collectors[$0].range == range && collectors[$0].extraBuckets == extra
         }
         if let known { return known }
-        ofReferences[reference, default: .init()].collectors.append(collectors.count)
+        ofArguments[place].collectors.append(collectors.count)
         collectors.append(
             CallAssignments.Collector(
                 reference: reference, type: type, range: range, extraBuckets: extra))

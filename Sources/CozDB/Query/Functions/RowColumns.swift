@@ -9,8 +9,7 @@ struct RowColumns {
     private(set) var references: [Int] = []
     private var vectors: [ResultVector] = []
     /// The calls that have values, ascending, with their values.
-    private(set) var callNumbers: [Int] = []
-    private var calls: [ResultVector] = []
+    private var calls: [(number: Int, values: ResultVector)] = []
 
     init(count: Int) {
         self.count = count
@@ -23,7 +22,10 @@ struct RowColumns {
     }
 
     /// The number of references and calls that have values.
-    var columnCount: Int { references.count + callNumbers.count }
+    var columnCount: Int { references.count + calls.count }
+
+    /// The calls that have values, ascending.
+    var callNumbers: [Int] { calls.map(\.number) }
 
     /// The references that have a column, with it.
     var present: Zip2Sequence<[Int], [ResultVector]> { zip(references, vectors) }
@@ -36,14 +38,14 @@ struct RowColumns {
 
     /// Sets the values of calls, whose numbers are ascending.
     mutating func setCalls(_ numbers: [Int], _ values: [ResultVector]) {
-        (callNumbers, calls) = (numbers, values)
+        calls = zip(numbers, values).map { ($0, $1) }
     }
 
     /// Returns the values of a call; nulls if it has none.
     func call(_ number: Int) -> ResultVector {
-        let place = callNumbers.partitioningIndex { $0 >= number }
-        return place < callNumbers.count && callNumbers[place] == number
-            ? calls[place] : .constant(nil, count: count)
+        let place = calls.partitioningIndex { $0.number >= number }
+        return place < calls.count && calls[place].number == number
+            ? calls[place].values : .constant(nil, count: count)
     }
 
     /// Returns the columns of some references. Those without values share their memory.
@@ -103,7 +105,7 @@ struct RowColumns {
         var result = RowColumns(count: count)
         result.references = references
         result.vectors = vectors.map(change)
-        result.setCalls(callNumbers, calls.map(change))
+        result.calls = calls.map { ($0.number, change($0.values)) }
         return result
     }
 
@@ -114,6 +116,6 @@ struct RowColumns {
     mutating func keep(_ rows: [Int]) {
         count = rows.count
         for index in vectors.indices { vectors[index] = vectors[index].filtered(rows) }
-        for index in calls.indices { calls[index] = calls[index].filtered(rows) }
+        for index in calls.indices { calls[index].values = calls[index].values.filtered(rows) }
     }
 }
