@@ -40,7 +40,7 @@ extension Executor {
             let (times, vectors) = try joined(
                 plan, calls, lists, rowCountMax: writer.rowsWanted, share)
             var inputs = references(plan, PointList(times: times))
-            inputs.setCalls(calls, vectors)
+            for (call, vector) in zip(calls, vectors) { inputs.appendCall(call, vector) }
             try writer.write(times: times, inputs)
         }
         try writer.finish()
@@ -87,7 +87,7 @@ extension Executor {
         var values = list.values
         values.replaceNulls(plan.fill, plan.calls[call].type)
         var inputs = references(plan, list)
-        inputs.setCalls([call], [values])
+        inputs.appendCall(call, values)
         return inputs
     }
 

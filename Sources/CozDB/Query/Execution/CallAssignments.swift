@@ -108,7 +108,10 @@ final class CallAssignments {
     }
 
     /// Returns the place of the values of an assigned call.
-    func place(of call: Int) -> Place { places[calls.partitioningIndex { $0 >= call }] }
+    func place(of call: Int) -> Place {
+        calls.count == plan.calls.count
+            ? places[call] : places[calls.partitioningIndex { $0 >= call }]
+    }
 
     /// Returns the fields and collectors of some references that read a source; nil means all.
     func indices(of references: [Int]?, in source: PlannedSource) -> Indices {

@@ -36,13 +36,15 @@ struct RowColumns {
         return place < references.count && references[place] == reference ? vectors[place] : nil
     }
 
-    /// Sets the values of calls, whose numbers are ascending.
-    mutating func setCalls(_ numbers: [Int], _ values: [ResultVector]) {
-        calls = zip(numbers, values).map { ($0, $1) }
+    /// Adds the values of a call. Numbers ascend.
+    mutating func appendCall(_ number: Int, _ values: ResultVector) {
+        calls.append((number, values))
     }
 
     /// Returns the values of a call; nulls if it has none.
     func call(_ number: Int) -> ResultVector {
+        // Nearly always all calls have values.
+        if number < calls.count, calls[number].number == number { return calls[number].values }
         let place = calls.partitioningIndex { $0.number >= number }
         return place < calls.count && calls[place].number == number
             ? calls[place].values : .constant(nil, count: count)
