@@ -242,8 +242,8 @@ extension FieldValue {
             return .string(plainText)
         case (.integer(let number), .float) where number.magnitude <= 1 << 53:
             return .float(Double(number))
-        case (.float(let number), .integer) where number.sign == .plus || number != 0:
-            return Int64(exactly: number).map { .integer($0) }
+        case (.float(let number), .integer):
+            return Int64(exact: number).map { .integer($0) }
         default:
             return nil
         }

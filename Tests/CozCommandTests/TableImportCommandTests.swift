@@ -116,6 +116,30 @@ struct TableImportCommandTests {
         #expect(list.output.contains("column 3: \(reason)\n"), "\(list.output)")
     }
 
+    @Test func `refused rows of one file come back with its header`() throws {
+        let folder = try TemporaryFolder()
+        let run = try Command.shell(
+            """
+            printf 'time,id_participant,f\\n1,p,2\\n31.12.2024 10:00,p,3\\n' > a.csv
+            printf 'time,id_participant,f\\nsoon,p,4\\n9,p,x\\n' > b.csv
+            cozdb import --db d --experiment m a.csv b.csv > summary
+            export="cozdb rejects --db d export"
+            (head -n 1 a.csv; $export --source a.csv) > again.csv
+            cat again.csv
+            cozdb import --db d --experiment m --time-format '%d.%m.%Y %H:%M' again.csv
+            $export --reason locked
+            $export --source b.csv --reason 'the time'
+            cozdb rejects --db d list --source c.csv
+            """, in: folder.url)
+        #expect(run.output.hasPrefix("time,id_participant,f\n31.12.2024 10:00,p,3\npoints   1\n"))
+        let rest = run.lines.suffix(3)
+        #expect(
+            rest == ["m,id_participant=p f=\"x\" 9", "soon,p,4", "(no rejects)"],
+            "\(run.output) \(run.errors)")
+        let wrong = try Command.shell("cozdb rejects --db d clear --source a.csv", in: folder.url)
+        #expect(wrong.status == 64 && wrong.errors.contains("expected list or export"))
+    }
+
     @Test(.enabled(if: isThere, "no real files beside the package"), arguments: tables)
     func `real tables are stored with the options they need`(table: RealTable) throws {
         let folder = try TemporaryFolder()

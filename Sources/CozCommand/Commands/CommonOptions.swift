@@ -65,7 +65,46 @@ struct SafeCellsOption: ParsableArguments {
         }
     }
 
-    var style: CSVStyle { safeCells ? .marksFormulas : .plain }
+    var style: CSVStyle { CSVStyle(marksFormulas: safeCells) }
+}
+
+/// The options for tables that are opened in spreadsheets.
+struct SpreadsheetOptions: ParsableArguments {
+    @OptionGroup private var cells: SafeCellsOption
+
+    @Option(help: "Delimiter of CSV: one ASCII character, or tab (default: a comma).")
+    var delimiter: String?
+
+    @Flag(
+        help: """
+            For CSV opened where decimals have a comma: write 1,5 instead of 1.5. The delimiter is \
+            then a semicolon, unless --delimiter is given.
+            """)
+    var decimalComma = false
+
+    func validate() throws {
+        guard decimalComma, style.delimiter == UInt8(ascii: ",") else { return }
+        throw ValidationError("found --delimiter , with --decimal-comma, expected another one")
+    }
+
+    /// - Throws: `ValidationError` if the output is not CSV.
+    func check(isCSV: Bool) throws {
+        try cells.check(isCSV: isCSV)
+        _ = try TableImportOptions.delimiterByte(delimiter)
+        if delimiter != nil || decimalComma, !isCSV {
+            throw ValidationError(
+                "found --\(delimiter != nil ? "delimiter" : "decimal-comma") without a CSV format, "
+                    + "expected --format csv")
+        }
+    }
+
+    var style: CSVStyle {
+        var style = cells.style
+        let byte = try? TableImportOptions.delimiterByte(delimiter)
+        style.delimiter = byte ?? (decimalComma ? UInt8(ascii: ";") : style.delimiter)
+        style.hasDecimalComma = decimalComma
+        return style
+    }
 }
 
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {

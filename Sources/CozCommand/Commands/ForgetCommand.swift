@@ -86,7 +86,7 @@ struct ForgetCommand: ParsableCommand {
             try ForgottenList(text: try InputReader.text(of: name, .forgotten))
         }
         let work = { (database: Database) throws(DatabaseError) -> (ForgetReport, [String]?) in
-            let names = ForgetCommand.participants(of: database)
+            let names = participant.isEmpty ? nil : ForgetCommand.participants(of: database)
             let report = try database.forget(
                 participant, merging: others ?? ForgottenList(), removingSetAside: withDamaged,
                 isDryRun: dryRun, isCancelled: { Signals.isInterrupted })

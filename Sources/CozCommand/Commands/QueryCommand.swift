@@ -46,7 +46,7 @@ struct QueryCommand: ParsableCommand {
             """)
     var questions = false
 
-    @OptionGroup var cells: SafeCellsOption
+    @OptionGroup var cells: SpreadsheetOptions
     @OptionGroup var wait: WaitOption
 
     @Option(

@@ -32,6 +32,8 @@ struct RejectsCommand: ParsableCommand {
             Examples:
               cozdb rejects --db study.cozdb list
               cozdb rejects --db study.cozdb export --format ndjson > rejects.ndjson
+              (head -n 1 votes.csv; cozdb rejects --db study.cozdb export \
+                --source votes.csv) > rejected.csv
               cozdb query --db study.cozdb "ALTER EXPERIMENT dev FIELD ts_HRV TYPE float"
               cozdb rejects --db study.cozdb replay
               cozdb rejects --db study.cozdb clear --experiment dev
@@ -53,6 +55,18 @@ struct RejectsCommand: ParsableCommand {
             """)
     var redact = false
 
+    @Option(
+        help: ArgumentHelp(
+            "With list and export: only entries of this file, as the list names it.",
+            valueName: "file"))
+    var source: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With list and export: only entries whose reason contains this text.",
+            valueName: "text"))
+    var reason: String?
+
     @Flag(help: "With replay: also overwrite cells that have a value.")
     var overwrite = false
 
@@ -72,9 +86,11 @@ struct RejectsCommand: ParsableCommand {
         if experiment != nil, action != .clear {
             throw ValidationError("found --experiment with \(action.rawValue), expected clear")
         }
-        if action == .replay || action == .clear, all || redact || format != nil {
+        if action == .replay || action == .clear,
+            all || redact || format != nil || source != nil || reason != nil
+        {
             throw ValidationError(
-                "found --all, --redact or --format with \(action.rawValue), "
+                "found --all, --redact, --format, --source or --reason with \(action.rawValue), "
                     + "expected list or export")
         }
     }
@@ -105,7 +121,7 @@ struct RejectsCommand: ParsableCommand {
         try Database.withReader(database.path) { database throws(DatabaseError) in
             let print = { (entry: RejectEntry) throws(DatabaseError) -> Bool in
                 try DatabaseError.checkInterrupt()
-                if all || entry.state != .done { printer.append(entry) }
+                if isSelected(entry) { printer.append(entry) }
                 return !output.isClosed
             }
             if redact { try database.redactedRejects(print) } else { try database.rejects(print) }
@@ -116,6 +132,12 @@ struct RejectsCommand: ParsableCommand {
             StandardError.writeLine("cozdb: \(PlainText.escaped(note))")
             throw ExitStatus.partlyRefused.exitCode
         }
+    }
+
+    private func isSelected(_ entry: RejectEntry) -> Bool {
+        if let source, !entry.refusal.source.utf8.elementsEqual(source.utf8) { return false }
+        if let reason, !entry.refusal.reason.contains(reason) { return false }
+        return all || entry.state != .done
     }
 
     private func replay() throws {

@@ -114,7 +114,7 @@ struct StudyCommand: ParsableCommand {
     @Option(help: "Output format: a report for people (table), csv or json for programs.")
     var format = Format.table
 
-    @OptionGroup var cells: SafeCellsOption
+    @OptionGroup var cells: SpreadsheetOptions
 
     @Option(
         help: ArgumentHelp(

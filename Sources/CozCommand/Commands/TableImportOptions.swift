@@ -156,7 +156,7 @@ struct TableImportOptions: ParsableArguments {
         }
     }
 
-    private static func delimiterByte(_ text: String?) throws -> UInt8? {
+    static func delimiterByte(_ text: String?) throws -> UInt8? {
         guard let text else { return nil }
         if text == "tab" || text == "\\t" { return UInt8(ascii: "\t") }
         let taken = "\"\n\r.+-_".utf8

@@ -100,7 +100,7 @@ enum CSVText {
 
     /// Like `CSVFormat.append`, but also quotes text that starts or ends with a tab.
     static func append(_ text: Span<UInt8>, _ style: CSVStyle, to bytes: inout [UInt8]) {
-        if style == .marksFormulas, let marked = SpreadsheetFormula.marked(text) {
+        if style.marksFormulas, let marked = SpreadsheetFormula.marked(text) {
             append(marked.span, to: &bytes)
         } else {
             append(text, to: &bytes)

@@ -89,20 +89,10 @@ final class JSONExport: ExportFormat {
         bytes.append(contentsOf: key)
         switch vector.type {
         case .string: JSONText.append(vector.text(row), to: &bytes)
-        case .float: append(float: Double(bitPattern: vector.bits(row)), &bytes)
+        case .float: NumberText.append(float: Double(bitPattern: vector.bits(row)), to: &bytes)
         case .integer: NumberText.append(Int64(bitPattern: vector.bits(row)), to: &bytes)
         case .boolean: bytes.append(contentsOf: (vector.bits(row) != 0 ? "true" : "false").utf8)
         case nil: break
         }
-    }
-
-    /// Adds ".0" to a whole number that would change if it were read as an integer.
-    private func append(float value: Double, _ bytes: inout [UInt8]) {
-        let start = bytes.count
-        NumberText.append(value, to: &bytes)
-        let isSafe = value.magnitude <= 0x1p53 && (value != 0 || value.sign == .plus)
-        let marks = [UInt8(ascii: "."), UInt8(ascii: "e")]
-        if isSafe || bytes[start...].contains(where: marks.contains) { return }
-        bytes.append(contentsOf: ".0".utf8)
     }
 }

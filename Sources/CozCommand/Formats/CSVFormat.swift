@@ -3,11 +3,24 @@
 internal import CozDB
 internal import CozStudy
 
-/// How to write text that a spreadsheet would run as a formula.
-enum CSVStyle {
-    case plain
-    /// Puts an apostrophe in front of the text.
-    case marksFormulas
+/// How to write cells.
+struct CSVStyle {
+    /// Whether to put an apostrophe in front of text that a spreadsheet would run as a formula.
+    var marksFormulas = false
+    var delimiter = UInt8(ascii: ",")
+    /// Whether floats have a comma in place of the decimal point.
+    var hasDecimalComma = false
+
+    static let plain = CSVStyle()
+
+    func append(_ number: Double, to bytes: inout [UInt8]) {
+        let start = bytes.count
+        NumberText.append(number, to: &bytes)
+        guard hasDecimalComma,
+            let point = bytes[start...].firstIndex(of: UInt8(ascii: "."))
+        else { return }
+        bytes[point] = UInt8(ascii: ",")
+    }
 }
 
 final class CSVFormat: ResultWriter {
@@ -40,7 +53,7 @@ final class CSVFormat: ResultWriter {
             if self.titles != nil { bytes.append(UInt8(ascii: "\n")) }
             self.titles = titles
             for (index, title) in titles.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                if index > 0 { bytes.append(style.delimiter) }
                 CSVFormat.append(title, style, to: &bytes)
             }
             bytes.append(UInt8(ascii: "\n"))
@@ -49,7 +62,7 @@ final class CSVFormat: ResultWriter {
         prefix = []
         for column in leading {
             CSVFormat.append(column.value, style, to: &prefix)
-            prefix.append(UInt8(ascii: ","))
+            prefix.append(style.delimiter)
         }
     }
 
@@ -57,15 +70,14 @@ final class CSVFormat: ResultWriter {
         bytes.removeAll(keepingCapacity: true)
         bytes.append(contentsOf: prefix)
         for (index, cell) in cells.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            if index > 0 { bytes.append(style.delimiter) }
             switch cell {
             case .null: break
             case .time(let nanoseconds):
                 time.append(nanoseconds, offset: header.zoneOffset?(nanoseconds) ?? 0, to: &bytes)
             case .value(.string(let text)): CSVFormat.append(text, style, to: &bytes)
             case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
-            case .value(.float(let number)):
-                bytes.append(contentsOf: NumberText.text(number).utf8)
+            case .value(.float(let number)): append(number)
             case .value(.boolean(let flag)):
                 bytes.append(contentsOf: (flag ? "true" : "false").utf8)
             }
@@ -74,17 +86,24 @@ final class CSVFormat: ResultWriter {
         output.append(bytes)
     }
 
+    private func append(_ number: Double) {
+        guard number.isFinite else {
+            return bytes.append(contentsOf: NumberText.text(number).utf8)
+        }
+        style.append(number, to: &bytes)
+    }
+
     func endSeries() {}
     func endStatement(error: String?) {}
     func end() {}
 
     /// Appends a cell. Quotes it if a reader would otherwise split or trim it, or take it for null.
     static func append(_ text: String, _ style: CSVStyle = .plain, to bytes: inout [UInt8]) {
-        let utf8 = (style == .plain ? text : SpreadsheetFormula.marked(text)).utf8
+        let utf8 = (style.marksFormulas ? SpreadsheetFormula.marked(text) : text).utf8
         let needsQuotes =
             utf8.isEmpty || utf8.first == UInt8(ascii: " ") || utf8.last == UInt8(ascii: " ")
             || utf8.contains { byte in
-                byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"")
+                byte == style.delimiter || byte == UInt8(ascii: "\"")
                     || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
             }
         guard needsQuotes else {

@@ -216,16 +216,19 @@ struct JSONRowWriter {
     private mutating func addFloats(
         _ vector: ResultVector, _ column: Int, _ places: inout [UInt32]
     ) {
+        let goCompatible = goCompatible
         add(vector, column, &places) { bits, texts, ends in
             let number = Double(bitPattern: bits)
             if let decimal = DecimalText.decimal(number) ?? DecimalText.shortest(number) {
                 return (decimal.places, decimal.digits)
             }
             // JSON cannot represent NaN and infinities.
-            if number.isFinite {
+            if !number.isFinite {
+                texts.append(contentsOf: JSONRowWriter.null)
+            } else if goCompatible {
                 NumberText.append(number, to: &texts)
             } else {
-                texts.append(contentsOf: JSONRowWriter.null)
+                NumberText.append(float: number, to: &texts)
             }
             ends.append(texts.count)
             return (-1, Int64(ends.count - 1))

@@ -87,8 +87,12 @@ enum JSONText {
         case .value(.boolean(let flag)): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
         case .value(.float(let number)):
             // JSON cannot represent NaN and infinities.
-            let text = number.isFinite ? NumberText.text(number) : "null"
-            bytes.append(contentsOf: text.utf8)
+            guard number.isFinite else { return bytes.append(contentsOf: "null".utf8) }
+            if goCompatible {
+                NumberText.append(number, to: &bytes)
+            } else {
+                NumberText.append(float: number, to: &bytes)
+            }
         }
     }
 }
@@ -106,6 +110,17 @@ extension NumberText {
         }
         // In this range Swift prints no exponent, and the text is the same as Go's.
         bytes.append(contentsOf: value.description.utf8)
+    }
+
+    /// Appends the text of a finite number, with ".0" if it is a whole number that would change if
+    /// it were read as an integer. So a JSON file can be imported again.
+    static func append(float value: Double, to bytes: inout [UInt8]) {
+        let start = bytes.count
+        append(value, to: &bytes)
+        let isSafe = value.magnitude <= 0x1p53 && (value != 0 || value.sign == .plus)
+        let marks = [UInt8(ascii: "."), UInt8(ascii: "e")]
+        if isSafe || bytes[start...].contains(where: marks.contains) { return }
+        bytes.append(contentsOf: ".0".utf8)
     }
 
     static func append(_ value: Int64, to bytes: inout [UInt8]) {

@@ -55,15 +55,17 @@ struct StudySection {
 
     /// Appends the records as CSV, in the style of `cozdb query`.
     func appendCSV(_ style: CSVStyle, to output: OutputWriter) {
-        output.append(columns.joined(separator: ",") + "\n")
+        let delimiter = String(UnicodeScalar(style.delimiter))
+        output.append(columns.joined(separator: delimiter) + "\n")
         var bytes: [UInt8] = []
         for record in records {
             bytes.removeAll(keepingCapacity: true)
             for (index, cell) in record.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                if index > 0 { bytes.append(style.delimiter) }
                 switch cell {
                 case .null: break
                 case .string(let text): CSVFormat.append(text, style, to: &bytes)
+                case .number(let number) where number.isFinite: style.append(number, to: &bytes)
                 default: bytes.append(contentsOf: cell.line.utf8)
                 }
             }

@@ -173,27 +173,29 @@ struct SummaryAnswer {
     }
 
     private func printCSV(_ showsSlots: Bool, _ style: CSVStyle, to output: OutputWriter) {
-        let name = { (text: String) in
-            style == .marksFormulas ? SpreadsheetFormula.marked(text) : text
-        }
         var isFirst = true
         forEachRow(showsSlots) { row in
-            if isFirst { appendLine([SummaryAnswer.who] + row.members.map(\.key), to: output) }
-            isFirst = false
-            let cells = row.members.map { member in
-                if case .string(let text) = member.value { return name(text) }
-                return text(member.value)
+            if isFirst {
+                let names = [SummaryAnswer.who] + row.members.map(\.key)
+                appendLine(names.map { .string($0) }, style, to: output)
             }
-            appendLine([name(row.participant)] + cells, to: output)
+            isFirst = false
+            let cells = [.string(row.participant)] + row.members.map(\.value)
+            appendLine(cells, style, to: output)
         }
     }
 
     /// An empty cell is null.
-    private func appendLine(_ cells: [String], to output: OutputWriter) {
+    private func appendLine(_ cells: [JSONValue], _ style: CSVStyle, to output: OutputWriter) {
         var bytes: [UInt8] = []
         for (index, cell) in cells.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            if !cell.isEmpty { CSVFormat.append(cell, to: &bytes) }
+            if index > 0 { bytes.append(style.delimiter) }
+            switch cell {
+            case .null, .string(""): break
+            case .string(let text): CSVFormat.append(text, style, to: &bytes)
+            case .number(let number) where number.isFinite: style.append(number, to: &bytes)
+            default: CSVFormat.append(cell.line, style, to: &bytes)
+            }
         }
         bytes.append(UInt8(ascii: "\n"))
         output.append(bytes)

@@ -65,7 +65,7 @@ struct SummaryCommand: ParsableCommand {
     @Option(help: "Output format: json with everything, table for people, csv for programs.")
     var format = Format.json
 
-    @OptionGroup var cells: SafeCellsOption
+    @OptionGroup var cells: SpreadsheetOptions
 
     @Flag(help: "Print slots instead of days or sessions; for table and csv.")
     var slots = false

@@ -1,4 +1,4 @@
-// Binary search in collections that are in order.
+// Binary search in collections that are in order, and whether they are.
 
 extension RandomAccessCollection where Index == Int {
     /// Returns the first index whose element satisfies a predicate that all later elements satisfy
@@ -28,5 +28,22 @@ extension [Int] {
     func binaryContains(_ number: Int) -> Bool {
         let place = partitioningIndex { $0 >= number }
         return place < count && self[place] == number
+    }
+}
+
+extension Span<Int64> {
+    /// Whether each element is greater than the one before it.
+    var ascends: Bool {
+        var isOrdered = true
+        // Without an early exit the loop vectorizes.
+        for index in indices.dropFirst() { isOrdered = isOrdered && self[index - 1] < self[index] }
+        return isOrdered
+    }
+
+    /// Whether each element is less than the one before it.
+    var descends: Bool {
+        var isOrdered = true
+        for index in indices.dropFirst() { isOrdered = isOrdered && self[index - 1] > self[index] }
+        return isOrdered
     }
 }

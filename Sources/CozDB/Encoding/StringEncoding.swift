@@ -60,11 +60,8 @@ func decodeStrings(
     _ bytes: Span<UInt8>, count: Int, sizeBytesMax: Int, heap: inout [UInt8], ends: inout [Int]
 ) throws(FormatError) {
     var reader = ByteReader(bytes)
-    let encoding = try reader.readUInt8()
-    let block = try reader.readBlob(limit: reader.remaining)
     var decoder = BlockDecoder()
-    var lengths: [UInt64] = []
-    try decoder.decode(block, encoding: encoding, count: count, type: .integer, appendTo: &lengths)
+    let lengths = try readLengths(&reader, count: count, with: &decoder)
     let start = heap.count
     let total = try totalSize(lengths.span, sizeBytesMax: sizeBytesMax)
     let form = try reader.readUInt8()
@@ -98,6 +95,28 @@ func decodeStrings(
         ends.removeLast(ends.count - endStart)
         throw FormatError(.invalid, "found a string that is not valid UTF-8", at: reader.offset)
     }
+}
+
+/// Returns the total size of the strings of a block. Decodes their lengths only.
+///
+/// - Throws: If it is more than `sizeBytesMax`.
+func decodeTotalSize(
+    _ bytes: Span<UInt8>, count: Int, sizeBytesMax: Int
+) throws(FormatError) -> Int {
+    var reader = ByteReader(bytes)
+    var decoder = BlockDecoder()
+    let lengths = try readLengths(&reader, count: count, with: &decoder)
+    return try totalSize(lengths.span, sizeBytesMax: sizeBytesMax)
+}
+
+private func readLengths(
+    _ reader: inout ByteReader, count: Int, with decoder: inout BlockDecoder
+) throws(FormatError) -> [UInt64] {
+    let encoding = try reader.readUInt8()
+    let block = try reader.readBlob(limit: reader.remaining)
+    var lengths: [UInt64] = []
+    try decoder.decode(block, encoding: encoding, count: count, type: .integer, appendTo: &lengths)
+    return lengths
 }
 
 private func totalSize(

@@ -111,3 +111,13 @@ extension FieldValue: CustomStringConvertible {
         }
     }
 }
+
+extension Int64 {
+    /// The integer that an integer field stores for a float; nil if it would be another number.
+    /// -0 is no integer. Numbers below -2^63 round to it, so it may not be what was written.
+    init?(exact value: Double) {
+        guard let whole = Int64(exactly: value), whole != .min, value.sign == .plus || value != 0
+        else { return nil }
+        self = whole
+    }
+}

@@ -37,7 +37,8 @@ struct CellTime {
             if let civil = CellTime.civil(text, range) { return time(civil) }
             guard let number = CellTime.epoch(text, range, precision) else {
                 return .unreadable(
-                    "expected RFC 3339 or a number; for other times, give a time format")
+                    "expected RFC 3339 or a number; for other times, give a time format"
+                        + CellTime.suggestion(text, range))
             }
             return plausible(number, text, range)
         case .rfc3339:
@@ -101,6 +102,20 @@ struct CellTime {
                 + "precision to \(unit.rawValue) for \(Timestamp(nanoseconds: meant)), or the time "
                 + "format to ns to store it unchanged")
     }
+
+    /// The common patterns that read a text, as the end of a sentence.
+    private static func suggestion(_ text: PaddedBytes, _ range: Range<Int>) -> String {
+        let fitting = commonPatterns.filter { $0.pattern.read(text, range) != nil }
+        if fitting.isEmpty { return "" }
+        return ", here " + fitting.map { "\"\($0.text)\"" }.joined(separator: " or ")
+    }
+
+    private static let commonPatterns: [(text: String, pattern: TimePattern)] =
+        ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d"].flatMap { date in
+            ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"].compactMap { time in
+                (try? TimePattern(strptime: date + time)).map { (date + time, $0) }
+            }
+        }
 
     // MARK: Texts
 

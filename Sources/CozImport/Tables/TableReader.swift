@@ -239,18 +239,37 @@ private struct TableDecoder {
         if let delimiter = options.table.delimiter { return CSVDialect(delimiter: delimiter) }
         if kind != .plain { return CSVDialect() }
         if TableFormats.hasSuffix(file.name, ".tsv") { return CSVDialect(delimiter: tab) }
-        let lines = try file.peek().split(separator: newline, omittingEmptySubsequences: false)
-        let header =
-            lines.dropFirst(options.table.skippedLines)
-            .first { $0.contains { $0 != carriageReturn } } ?? []
-        var isQuoted = false
-        let unquoted = header.filter { byte in
-            if byte == quote { isQuoted.toggle() }
-            return !isQuoted
-        }
-        let delimiters = [UInt8(ascii: ","), tab, UInt8(ascii: ";")]
+        let (header, unquoted) = Self.header(
+            try file.peek(), skippedLines: options.table.skippedLines)
+        let delimiters = Self.delimiters
         let found =
             delimiters.first { unquoted.contains($0) } ?? delimiters.first { header.contains($0) }
         return CSVDialect(delimiter: found ?? UInt8(ascii: ","))
+    }
+
+    private static let delimiters = [UInt8(ascii: ","), tab, UInt8(ascii: ";")]
+
+    /// The bytes of the header, and those outside of quotes.
+    private static func header(
+        _ bytes: [UInt8], skippedLines: Int
+    ) -> (all: ArraySlice<UInt8>, unquoted: [UInt8]) {
+        var rest = bytes[...]
+        for _ in 0..<skippedLines {
+            guard let end = rest.firstIndex(of: newline) else { return ([], []) }
+            rest = rest[(end + 1)...]
+        }
+        rest = rest.drop { $0 == newline || $0 == carriageReturn }
+        var (isQuoted, isCellStart) = (false, true)
+        var unquoted: [UInt8] = []
+        for (index, byte) in zip(rest.indices, rest) {
+            // Inside an unquoted cell, a quote is a character like any other.
+            if byte == quote, isQuoted || isCellStart { isQuoted.toggle() }
+            isCellStart = !isQuoted && delimiters.contains(byte)
+            if isQuoted { continue }
+            // A quoted name may have line breaks.
+            if byte == newline { return (rest[..<index], unquoted) }
+            unquoted.append(byte)
+        }
+        return (rest.prefix { $0 != newline }, isQuoted ? [] : unquoted)
     }
 }

@@ -130,7 +130,7 @@ extension NaiveQuery {
             let (low, high) = (sorted[middle - 1], sorted[middle])
             return computed(.float(low + (high - low) / 2))
         case "stddev":
-            if values.count == 1 { return computed(nil) }
+            if values.count == 1 { return computed(.float(.nan)) }
             let mean = numbers.reduce(0, +) / count
             let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
             return computed(.float((squares / (count - 1)).squareRoot()))

@@ -172,6 +172,27 @@ extension ParsedPoint {
         #expect(insisted.lines == ["dev v=1 1705545013"])
     }
 
+    @Test(arguments: [
+        ("31.12.2024 10:00", "here \"%d.%m.%Y %H:%M\""), ("1.2.2024", "here \"%d.%m.%Y\""),
+        ("31/12/2024 10:00:05", "here \"%d/%m/%Y %H:%M:%S\""),
+        ("12/31/2024 11:00 PM", "here \"%m/%d/%Y %I:%M %p\""),
+        ("1/2/2024", "here \"%d/%m/%Y\" or \"%m/%d/%Y\""),
+        ("2024/12/31", "here \"%Y/%m/%d\""), ("31.31.2024", "give a time format"),
+        ("31.12.2024 soon", "give a time format"),
+    ])
+    func `a time in a common format is refused with its pattern`(
+        text: String, suggestion: String
+    ) throws {
+        let refused = try read("time,a\n\(text),2\n")
+        #expect(refused.refusals.count == 1)
+        #expect(refused.refusals.first?.hasSuffix(suggestion) == true, "\(refused.refusals)")
+        guard let pattern = suggestion.split(separator: "\"").dropFirst().first else { return }
+        let found = try read("time,a\n\(text),2\n") {
+            $0.table.timeFormat = .pattern(try! TimePattern(strptime: String(pattern)))
+        }
+        #expect(found.lines.count == 1 && found.refusals.isEmpty)
+    }
+
     @Test func `rows that cannot be points are kept with place and reason`() throws {
         let found = try read(
             "time,a,b\n1,x,y\n2,x\n3,x,y,,\n4,x,y,z\nsoon,x,y\n"
@@ -226,6 +247,9 @@ extension ParsedPoint {
         #expect(try read("time\ta\tb\n1\tx,y\t1\n", name: "t.tsv").lines == lines)
         #expect(try read("time;\"a,b\";c\n1;x;1\n").lines == [#"dev a,b="x",c=1 1"#])
         #expect(try read("time;5\";b\n1;2;1\n").lines == [#"dev 5"=2,b=1 1"#])
+        #expect(try read("time;5\";b\n1;\"2,0\";1\n").lines == [#"dev 5"="2,0",b=1 1"#])
+        #expect(try read("\"time\";\"a,\n\"\"b\";c\n1;\"x,\";1\n").lines.count == 1)
+        #expect(try read("\"l\nf\";time;x\n2;1;3\n").lines.count == 1)
         #expect(
             try read("Device: \"X\nUnit, C\n\ntime;a;b\n1;x,y;1\n") {
                 $0.table.skippedLines = 3

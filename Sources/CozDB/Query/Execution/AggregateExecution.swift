@@ -40,6 +40,7 @@ extension Executor {
             let (times, vectors) = try joined(
                 plan, calls, lists, rowCountMax: writer.rowsWanted, share)
             var inputs = references(plan, PointList(times: times))
+            inputs.reserveCalls(calls.count)
             for (call, vector) in zip(calls, vectors) { inputs.appendCall(call, vector) }
             try writer.write(times: times, inputs)
         }
@@ -145,9 +146,8 @@ extension Executor {
 }
 
 extension ResultVector {
-    /// fill(0) and fill(previous) also replace nulls in buckets that have rows: a stddev of one
-    /// point, a row where only another column has a value. InfluxDB does the same
-    /// (query/iterator.gen.go, floatIteratorScanner.ScanAt).
+    /// fill(0) and fill(previous) also replace nulls in rows where only another column has a value.
+    /// InfluxDB does the same (query/iterator.gen.go, floatIteratorScanner.ScanAt).
     fileprivate mutating func replaceNulls(_ fill: Fill, _ type: FieldType?) {
         guard isPresent.contains(false) else { return }
         switch fill {
@@ -281,7 +281,7 @@ struct GroupAggregation {
             let rows = start..<min(start + batchRows, series.times.count)
             let isWhole = rows.count == series.times.count
             var batch = RowBatch(times: isWhole ? series.times : Array(series.times[rows]))
-            batch.references.reserve(plan.references.count)
+            batch.references.reserve(input.present?.count ?? plan.references.count)
             for index in input.present ?? Array(plan.references.indices) {
                 let reference = plan.references[index]
                 let vector: ResultVector

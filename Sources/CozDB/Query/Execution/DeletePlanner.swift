@@ -134,13 +134,10 @@ struct DeletePlanner {
         }
         var deletion = ExperimentDeletion(view: view, columns: Set(columns), range: plan.range)
         guard let condition = plan.sources[source].condition else { return deletion }
-        let required = condition.requiredTags
-        deletion.accepts = { key in
-            guard required.allSatisfy({ key.contains($0) }) else { return false }
-            return !condition.specialized { key.value(of: $0) ?? "" }.neverMatches
-        }
+        deletion.accepts = condition.acceptsKey
         deletion.select = { series throws(DatabaseError) in
-            let settled = condition.specialized { series.key.value(of: $0) ?? "" }
+            var tags = TagCache(series.key)
+            let settled = condition.specialized { tags.value(of: $0) }
             if settled.neverMatches { return .none }
             if settled.alwaysMatches { return .range(plan.range) }
             let input = InputSeries(origin: .stored(view, series), source: source)
@@ -231,7 +228,8 @@ private final class RefusalFilter {
             guard range == .all || range.contains(time.nanoseconds),
                 fields.isEmpty || fields.contains(Name(field))
             else { return false }
-            return isMeant(experiment) { key.value(of: $0) ?? "" }
+            var tags = TagCache(key)
+            return isMeant(experiment) { tags.value(of: $0) }
         case .line(let bytes):
             guard range == .all, fields.isEmpty, let line = LineSeries(bytes) else { return false }
             return isMeant(line)

@@ -143,12 +143,7 @@ final class Executor {
         if let common, common.neverMatches { return [] }
         var accepts: ((SeriesKey) -> Bool)?
         if let condition, common == nil {
-            let required = condition.requiredTags
-            accepts = { key in
-                // Most series fail this check, which creates no strings.
-                guard required.allSatisfy({ key.contains($0) }) else { return false }
-                return !condition.specialized { key.value(of: $0) ?? "" }.neverMatches
-            }
+            accepts = condition.acceptsKey
         }
         let prefix = condition?.keyPrefix(view.schema.identity) ?? []
         var inputs: [InputSeries] = []
@@ -456,7 +451,8 @@ extension SelectPlan {
     /// - Parameter inputs: the references that are read outside calls, and the calls.
     func evaluatedColumns(_ inputs: RowColumns, count: Int) -> RowColumns {
         var result = RowColumns(count: count)
-        result.reserve(columns.count)
+        // Most columns of a wide series are empty.
+        result.reserve(min(columns.count, computedColumns.count + inputs.columnCount))
         func add(_ number: Int, at place: Int) -> Bool {
             // The caller checks for cancellation before using the result.
             if place % 16 == 15, CancellationCheck.isRaised { return false }
@@ -467,7 +463,6 @@ extension SelectPlan {
             return true
         }
         if inputs.columnCount < columns.count {
-            // Most columns of a wide series are empty.
             var numbers = computedColumns
             for reference in inputs.references {
                 numbers.append(contentsOf: columnsByReference[reference] ?? [])

@@ -131,33 +131,7 @@ struct InputSeries {
     }
 }
 
-/// A cache for reading many tags of one series.
-struct TagCache {
-    /// The number of linear searches before the cache is built. Most statements read few tags.
-    private static let searchedCountMax = 32
-
-    private let input: InputSeries
-    private var searchedCount = 0
-    private var known: [Name: String] = [:]
-
-    init(_ input: InputSeries) {
-        self.input = input
-    }
-
-    /// Returns the value of a tag; empty if the series does not have it.
-    mutating func value(of name: String) -> String {
-        if searchedCount < TagCache.searchedCountMax {
-            searchedCount += 1
-            return input.tag(name)
-        }
-        if searchedCount == TagCache.searchedCountMax {
-            searchedCount += 1
-            // If a name has two values, the first wins, as in `tag`.
-            for tag in input.tags.reversed() { known[Name(tag.name)] = tag.value }
-        }
-        return known[Name(name)] ?? ""
-    }
-}
+extension InputSeries: SeriesTags {}
 
 /// The distinct columns that a reader requests from its cursor.
 private struct RequestedColumns {
@@ -334,7 +308,7 @@ struct RowBatchReader {
 
     private func recipe(
         _ binding: Binding, _ type: FieldType?, _ source: PlannedSource,
-        _ wanted: inout RequestedColumns, _ tags: inout TagCache
+        _ wanted: inout RequestedColumns, _ tags: inout TagCache<InputSeries>
     ) -> Recipe {
         switch binding {
         case .column(let id, _): return .column(wanted.place(of: id), type)

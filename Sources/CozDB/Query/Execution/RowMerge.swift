@@ -95,11 +95,17 @@ struct RowMerge {
         }
         var times: [Int64] = []
         var builders = plan.references.map { VectorBuilder(type: $0.type) }
-        while times.count < batchRows, let (top, head) = try openFirst() {
+        var textSizeBytes = 0
+        while times.count < batchRows, textSizeBytes < StringSizes.batchSizeBytesMax,
+            let (top, head) = try openFirst()
+        {
             let columns = head.batch.references
             for (index, vector) in columns.present {
+                let before = vector.type == .string ? builders[index].textSizeBytes : 0
                 builders[index].appendNulls(upTo: times.count)
                 builders[index].append(vector, row: head.row)
+                guard vector.type == .string else { continue }
+                textSizeBytes += builders[index].textSizeBytes - before
             }
             times.append(head.batch.times[head.row])
             head.row += 1

@@ -171,3 +171,22 @@ extension Evaluation {
         }
     }
 }
+
+extension Expression {
+    /// The condition where no comparison with other names than these holds.
+    func comparingOnly(_ isKnown: (String) -> Bool) -> Expression {
+        func isUnknown(_ side: Expression) -> Bool {
+            guard case .reference(let reference) = side.bare else { return false }
+            return !isKnown(reference.name)
+        }
+        switch self {
+        case .parenthesis(let inner): return .parenthesis(inner.comparingOnly(isKnown))
+        case .binary(let symbol, let left, let right) where symbol == .and || symbol == .or:
+            return .binary(symbol, left.comparingOnly(isKnown), right.comparingOnly(isKnown))
+        case .binary(_, let left, let right) where isUnknown(left) || isUnknown(right):
+            return .boolean(false)
+        case .contains(let inner, _, _) where isUnknown(inner): return .boolean(false)
+        default: return self
+        }
+    }
+}

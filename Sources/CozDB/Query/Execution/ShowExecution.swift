@@ -146,10 +146,19 @@ struct ShowExecution {
             throw DatabaseError(
                 .usage, "SHOW \(words) EXACT CARDINALITY doesn't support time in WHERE clause")
         }
+        if case .fieldKeyCardinality = show.subject, let condition = show.condition {
+            throw DatabaseError(
+                .usage,
+                "SHOW FIELD KEY CARDINALITY doesn't support WHERE; fields belong to all series",
+                offset: condition.offset)
+        }
+        var isOfValues = false
+        if case .tagValuesCardinality = show.subject { isOfValues = true }
         var planner = Planner(snapshot: snapshot, options: options)
         var counts: [(name: String, count: Int)] = []
         for view in try views(show) {
-            var scan = try TagScan(view, split, &planner, context)
+            let scan = try TagScan(
+                view, split, &planner, context, missingTagNeverMatches: isOfValues)
             let count: Int
             switch show.subject {
             case .measurementCardinality:
@@ -157,10 +166,11 @@ struct ShowExecution {
             case .fieldKeyCardinality: count = view.schema.fields.count
             case .tagKeyCardinality: count = try scan.names().count
             case .tagValuesCardinality:
-                scan.missingTagNeverMatches = true
                 let names = try planner.tagNames(view)
                     .filter { show.key?.accepts($0.text) ?? true }
-                count = try scan.values(of: Array(names)).reduce(0) { $0 + $1.count }
+                // A value of several keys counts once.
+                let values = try scan.values(of: Array(names))
+                count = values.reduce(into: Set()) { $0.formUnion($1) }.count
             default: count = try scan.matchingSeries().count
             }
             if count > 0 { counts.append((view.schema.name, count)) }
@@ -259,16 +269,22 @@ struct TagScan {
     private let conditionReferenceCount: Int
     /// Whether a missing tag satisfies no condition, as in InfluxDB's SHOW TAG VALUES CARDINALITY.
     /// Elsewhere a missing tag is an empty string.
-    var missingTagNeverMatches = false {
-        didSet { condition = condition?.matchingNoMissingTag }
-    }
-    private var condition: Evaluation?
+    private let missingTagNeverMatches: Bool
+    private let condition: Evaluation?
 
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
-        _ context: ExecutionContext, filtersValues: Bool = false
+        _ context: ExecutionContext, filtersValues: Bool = false,
+        missingTagNeverMatches: Bool = false
     ) throws(DatabaseError) {
         var split = split
+        if missingTagNeverMatches {
+            let tags = try planner.tagNames(view)
+            split.rest = split.rest?.comparingOnly { name in
+                tags.contains(Name(name)) || view.schema.field(name) != nil
+            }
+        }
+        self.missingTagNeverMatches = missingTagNeverMatches
         if filtersValues {
             valueCondition = TagValueCondition(split.rest)
             // `value` means tag values unless the experiment has a tag of that name. InfluxDB
@@ -292,7 +308,8 @@ struct TagScan {
         var binder = Planner(snapshot: planner.snapshot, options: lenient)
         try binder.resolveConditions(plan, split.rest)
         source = plan.sources[0]
-        condition = source.condition
+        condition =
+            missingTagNeverMatches ? source.condition?.matchingNoMissingTag : source.condition
         conditionReferenceCount = plan.references.count
         readsAttributes = try TagScan.conditionReadsAttributes(plan, planner.options)
     }
@@ -323,8 +340,8 @@ struct TagScan {
 
     /// Returns the series that have a matching row.
     func matchingSeries() throws(DatabaseError) -> [Series] {
-        let accepts = condition.map { condition in
-            { (key: SeriesKey) in !condition.specialized { tag($0, key) }.neverMatches }
+        let accepts = condition.map { _ in
+            { (key: SeriesKey) in specialized(key)?.neverMatches == false }
         }
         let share = MemoryReservation(context.memory)
         var all: [Series] = []
@@ -340,15 +357,19 @@ struct TagScan {
         return all
     }
 
-    /// Returns the value of an identity tag; nil if it is missing and then satisfies no condition.
-    private func tag(_ name: String, _ key: SeriesKey) -> String? {
-        key.value(of: name) ?? (missingTagNeverMatches ? nil : "")
+    /// Returns the condition for the rows of a series.
+    private func specialized(_ key: SeriesKey) -> Evaluation? {
+        var tags = TagCache(key)
+        return condition?.specialized { name in
+            let value = tags.value(of: name)
+            return value.isEmpty && missingTagNeverMatches ? nil : value
+        }
     }
 
     /// Returns whether a series has a matching row. Stops at the first one.
     private func hasRow(_ series: Series) throws(DatabaseError) -> Bool {
         var input = InputSeries(origin: .stored(view, series), source: 0)
-        guard let condition = condition?.specialized({ tag($0, series.key) }) else { return true }
+        guard let condition = specialized(series.key) else { return true }
         if condition.alwaysMatches { return true }
         let evaluator = Evaluator(integersDivideToFloat: false, readsStoredRows: true)
         input.present = Array(0..<conditionReferenceCount)
@@ -504,7 +525,7 @@ struct TagScan {
         _ attributes: [RequestedAttribute], _ series: Series, into values: inout [Set<Name>]
     ) throws(DatabaseError) -> Int {
         var input = InputSeries(origin: .stored(view, series), source: 0)
-        let condition = condition?.specialized { tag($0, series.key) }
+        let condition = specialized(series.key)
         guard let condition, !condition.alwaysMatches else {
             var added = 0
             for attribute in attributes {

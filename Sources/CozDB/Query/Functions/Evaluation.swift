@@ -225,15 +225,32 @@ extension Evaluation {
 
     /// Tags that a series must have for any of its rows to satisfy the condition.
     var requiredTags: [SeriesKey] {
+        var tags: [SeriesKey] = []
+        appendRequiredTags(to: &tags)
+        return tags
+    }
+
+    private func appendRequiredTags(to tags: inout [SeriesKey]) {
         switch self {
-        case .binary(.and, let left, let right): left.requiredTags + right.requiredTags
+        case .binary(.and, let left, let right):
+            left.appendRequiredTags(to: &tags)
+            right.appendRequiredTags(to: &tags)
         case .stringTest(.seriesTag(let name), let test, _):
-            switch test.rule {
-            case .equals(let text, negated: false) where !text.isEmpty:
-                [SeriesKey(tags: [(name, text)])]
-            default: []
+            if case .equals(let text, negated: false) = test.rule, !text.isEmpty {
+                tags.append(SeriesKey(tags: [(name, text)]))
             }
-        default: []
+        default: break
+        }
+    }
+
+    /// Tells of a series key whether rows of the series can satisfy the condition.
+    var acceptsKey: (SeriesKey) -> Bool {
+        // Most series fail this check, which creates no strings.
+        let required = requiredTags.prefix(4)
+        return { key in
+            guard required.allSatisfy({ key.contains($0) }) else { return false }
+            var tags = TagCache(key)
+            return !self.specialized { tags.value(of: $0) }.neverMatches
         }
     }
 

@@ -99,6 +99,8 @@ struct FieldAccumulator {
     private var current = 0
     private var currentRange: (start: Int64, end: Int64) = (1, 0)
     private var strings = VectorBuilder(type: .string)
+    /// The size of `strings` from which unused ones are dropped.
+    private var stringSizeBytesMax = 1 << 20
 
     /// - Parameter extent: the range of all values that will be added, if known.
     init(
@@ -246,8 +248,21 @@ struct FieldAccumulator {
                 addSum(bits.span.extracting(start..<row), to: index)
             } else {
                 merge(part(times, bits, start..<row, table), into: index)
+                if strings.textSizeBytes > stringSizeBytesMax { dropUnusedStrings() }
             }
         }
+    }
+
+    /// Drops strings that are no longer the first or last of a bucket. Each string is copied once
+    /// on average.
+    private mutating func dropUnusedStrings() {
+        var used = VectorBuilder(type: .string)
+        for index in details.indices where sums[index].count > 0 {
+            details[index].first = used.code(strings.text(details[index].first))
+            details[index].last = used.code(strings.text(details[index].last))
+        }
+        strings = used
+        stringSizeBytesMax = max(1 << 20, 2 * used.textSizeBytes)
     }
 
     private mutating func addSum(_ bits: Span<UInt64>, to index: Int) {
@@ -564,7 +579,8 @@ struct FieldAccumulator {
                 Double(bitPattern: details.maximum) - Double(bitPattern: details.minimum)
             return (spread.bitPattern, 0)
         case .stddev:
-            guard count > 1 else { return (nil, 0) }
+            // NaN for one value, as in InfluxDB: fill() replaces only empty buckets.
+            guard count > 1 else { return (Double.nan.bitPattern, 0) }
             return ((details.squares / Double(count - 1)).squareRoot().bitPattern, 0)
         default: return (nil, 0)
         }

@@ -15,10 +15,10 @@ struct RowColumns {
         self.count = count
     }
 
-    /// Makes space for a few columns at once.
+    /// Makes space for columns.
     mutating func reserve(_ count: Int) {
-        references.reserveCapacity(min(count, 8))
-        vectors.reserveCapacity(min(count, 8))
+        references.reserveCapacity(count)
+        vectors.reserveCapacity(count)
     }
 
     /// The number of references and calls that have values.
@@ -35,6 +35,9 @@ struct RowColumns {
         let place = references.partitioningIndex { $0 >= reference }
         return place < references.count && references[place] == reference ? vectors[place] : nil
     }
+
+    /// Makes space for the values of calls.
+    mutating func reserveCalls(_ count: Int) { calls.reserveCapacity(count) }
 
     /// Adds the values of a call. Numbers ascend.
     mutating func appendCall(_ number: Int, _ values: ResultVector) {

@@ -133,13 +133,15 @@ public struct ResultVector: Sendable {
     /// must not be null.
     public func bits(_ row: Int) -> UInt64 { bits[row] }
 
-    /// Returns the value of a string column. The value must not be null.
-    public func text(_ row: Int) -> String { strings.text(bits[row]) }
+    /// Returns the value of a string column; empty for a null and for another column.
+    public func text(_ row: Int) -> String {
+        type == .string && isPresent[row] ? strings.text(bits[row]) : ""
+    }
 
     /// Calls the body with the UTF-8 bytes of a string, without creating a `String`. The bytes are
-    /// valid only during the call.
+    /// valid only during the call. There are none for a null and for another column.
     public func withText<Result>(_ row: Int, _ body: (Span<UInt8>) -> Result) -> Result {
-        strings.withBytes(bits[row], body)
+        type == .string && isPresent[row] ? strings.withBytes(bits[row], body) : body(Span())
     }
 
     /// Calls the body with all values at once: their 64 bits, and whether each value is present.

@@ -80,9 +80,7 @@ struct Parser {
     private mutating func statement() throws(DatabaseError) -> Statement {
         let first = peek()
         subqueryCount = 0
-        guard case .keyword(let keyword) = first.token else {
-            throw unexpected(Parser.statementWords)
-        }
+        guard case .keyword(let keyword) = first.token else { throw unknownStatement(first) }
         switch keyword {
         case .select:
             _ = next()
@@ -95,7 +93,7 @@ struct Parser {
         case .drop: return try dropStatement()
         case .alter: return try alterStatement()
         case .create, .grant, .revoke, .set, .kill: return administrationStatement()
-        default: throw unexpected(Parser.statementWords)
+        default: throw unknownStatement(first)
         }
     }
 
@@ -103,6 +101,19 @@ struct Parser {
         "SELECT", "DELETE", "SHOW", "CREATE", "DROP", "EXPLAIN", "GRANT", "REVOKE", "ALTER", "SET",
         "KILL",
     ]
+
+    private mutating func unknownStatement(_ first: Lexeme) -> DatabaseError {
+        let word = first.token.text
+        // Users of SQL look for these.
+        guard ["UPDATE", "INSERT", "REPLACE", "UPSERT"].contains(word.uppercased()) else {
+            return unexpected(Parser.statementWords)
+        }
+        return DatabaseError(
+            .usage,
+            "found \(word), which does not exist; to add or change values, write or import points "
+                + "that have them: a newer value replaces an older one of the same time",
+            offset: first.start)
+    }
 
     private mutating func explainStatement() throws(DatabaseError) -> Statement {
         _ = next()

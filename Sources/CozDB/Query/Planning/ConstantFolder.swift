@@ -278,11 +278,13 @@ struct SplitCondition: Sendable {
         let time: Int64
         switch reduced {
         case .time(let value), .duration(let value), .integer(let value): time = value
-        case .number(let value): time = Int64(saturating: value)
+        case .number(let value) where !value.isNaN: time = Int64(saturating: value)
         default:
+            let found: String =
+                if case .number = reduced { "NaN" } else { reduced.influxTypeName }
             throw DatabaseError(
                 .usage,
-                "invalid operation: time and \(reduced.influxTypeName) are not compatible; write a "
+                "invalid operation: time and \(found) are not compatible; write a "
                     + "time as '2025-10-15', '2025-10-15T02:25:21Z', now() - 7d, or nanoseconds",
                 offset: value.offset)
         }

@@ -66,11 +66,15 @@ struct RegexMatcher {
         var iterator = text.makeIterator()
         var next = iterator.next()?.value
         while true {
-            // The match may start at any position.
-            if RegexMatcher.follow(
-                program, from: 0, before: before, after: next, into: &current, &stack)
-            {
-                return true
+            if before == nil || !program.isAnchored {
+                // The match may start here.
+                if RegexMatcher.follow(
+                    program, from: 0, before: before, after: next, into: &current, &stack)
+                {
+                    return true
+                }
+            } else if current.states.isEmpty {
+                return false
             }
             guard let scalar = next else { return false }
             let after = iterator.next()?.value

@@ -82,6 +82,8 @@ struct RegexProgram: Sendable {
     private(set) var instructions: [Instruction] = []
     private(set) var sets: [RegexSet] = []
     private(set) var exactText: String?
+    /// Whether a match can only begin where the text begins (`^`).
+    let isAnchored: Bool
 
     /// The maximum program size. Repetition multiplies; larger expressions are refused.
     static let instructionCountMax = 4000
@@ -90,6 +92,7 @@ struct RegexProgram: Sendable {
     private var setNumbers: [RegexSet: Int] = [:]
 
     init(_ node: RegexNode, of pattern: String) throws(DatabaseError) {
+        isAnchored = RegexProgram.isAnchored(node)
         try append(node, pattern)
         instructions.append(.match)
         setNumbers = [:]
@@ -166,6 +169,16 @@ struct RegexProgram: Sendable {
         try append(part, pattern)
         instructions.append(.jump(split))
         instructions[split] = .split(split + 1, instructions.count)
+    }
+
+    private static func isAnchored(_ node: RegexNode) -> Bool {
+        switch node {
+        case .assertion(let assertion): assertion == .textStart
+        case .sequence(let parts): parts.first.map(isAnchored) ?? false
+        case .choice(let parts): !parts.isEmpty && parts.allSatisfy(isAnchored)
+        case .repetition(let part, let minimum, _): minimum > 0 && isAnchored(part)
+        case .empty, .scalar: false
+        }
     }
 
     private static func exactText(_ node: RegexNode) -> String? {

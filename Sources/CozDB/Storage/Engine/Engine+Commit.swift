@@ -28,7 +28,8 @@ extension Engine {
         while true {
             let basis = try commitBasis(ownsExclusivity)
             let filter = try ForgottenFilter(
-                batch, basis.forgotten, basis.schemas, isWhole: options.refusalPolicy == .throw)
+                batch, basis.forgotten, basis.schemas,
+                isWhole: options.refusalPolicy == .throw && replayed == nil)
             if let filter {
                 if var report = try commit(filter.admitted, replayed, on: basis, ownsExclusivity) {
                     filter.count(into: &report)

@@ -87,7 +87,8 @@ extension CommitEncoder {
     /// Refuses the whole batch if it must be stored whole and a part of it was refused.
     func checkWhole(_ batch: borrowing WriteBatch) throws(DatabaseError) {
         let refused = report.refusedPoints + report.refusedValues
-        guard batch.isAllOrNothing || options.refusalPolicy == .throw, refused > 0 else { return }
+        let isWhole = batch.isAllOrNothing || options.refusalPolicy == .throw
+        guard isWhole, !journal.isReplay, refused > 0 else { return }
         let example = report.examples.first.map { refusal in
             (refusal.line > 0 ? "line \(refusal.line): " : "") + refusal.summary
         }

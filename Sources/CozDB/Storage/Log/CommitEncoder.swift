@@ -472,11 +472,7 @@ struct CommitEncoder {
             let value = Int64(bitPattern: bits)
             return value.magnitude <= 1 << 53 ? Double(value).bitPattern : nil
         case .floatToInteger:
-            let value = Double(bitPattern: bits)
-            guard let whole = Int64(exactly: value), whole != .min,
-                value.sign == .plus || value != 0
-            else { return nil }
-            return UInt64(bitPattern: whole)
+            return Int64(exact: Double(bitPattern: bits)).map { UInt64(bitPattern: $0) }
         }
     }
 

@@ -2,7 +2,8 @@
 //
 // Each source contributes extents: blocks of a segment, or all values of a memtable. An extent that
 // overlaps no other in time is returned as it is, or as its summary. Overlapping extents are
-// decoded and merged. The directories alone decide which of the two applies.
+// decoded and merged, one extent per source at a time. The directories alone decide which of the
+// two applies.
 
 struct ColumnCursor {
     /// A run of values of one source that is read as a whole.
@@ -17,6 +18,15 @@ struct ColumnCursor {
         var isOwn: Bool
     }
 
+    /// One source's part of overlapping extents.
+    private struct MergeInput {
+        /// The extents that are not decoded yet, the next one last.
+        var extents: [Extent]
+        /// The last decoded extent, and its unused values.
+        var slice = ColumnSlice()
+        var rest = 0..<0
+    }
+
     private let view: ExperimentView
     private let column: Column
     private let series: Series
@@ -25,6 +35,8 @@ struct ColumnCursor {
     /// In reading order.
     private var extents: [Extent] = []
     private var nextExtent = 0
+    /// The overlapping extents that are being merged, oldest source first.
+    private var inputs: [MergeInput] = []
     private var readers: [ColumnPool.OpenColumn?]
     private let pool: ColumnPool
     /// For each part of the series, its rows in the range.
@@ -50,21 +62,27 @@ struct ColumnCursor {
     }
 
     /// Whether nothing is left to read. False is not certain.
-    var isEmpty: Bool { nextExtent >= extents.count }
+    var isEmpty: Bool { inputs.isEmpty && nextExtent >= extents.count }
 
     /// The next piece; nil at the end.
     mutating func next(
         summarize: (_ first: Int64, _ last: Int64) -> Bool
     ) throws(DatabaseError) -> ColumnPiece? {
         while !isEmpty {
-            let (cluster, _, _) = cluster(from: nextExtent)
-            nextExtent = cluster.upperBound
-            if cluster.count == 1, let piece = try summary(cluster.lowerBound, summarize) {
-                return piece
+            if inputs.isEmpty {
+                let (cluster, _, _) = cluster(from: nextExtent)
+                nextExtent = cluster.upperBound
+                if cluster.count > 1 {
+                    beginMerge(cluster)
+                } else if let piece = try summary(cluster.lowerBound, summarize) {
+                    return piece
+                } else {
+                    let slice = try values(of: extents[cluster.lowerBound])
+                    if slice.count > 0 { return .values(slice) }
+                    continue
+                }
             }
-            let slice = try values(cluster)
-            // Readers rely on the order.
-            guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
+            let slice = try nextMerged()
             if slice.count > 0 { return .values(slice) }
         }
         return nil
@@ -244,32 +262,73 @@ struct ColumnCursor {
         return .summary(open.reader.directory.summary(extent.block, type: column.type))
     }
 
-    /// The values of overlapping extents. The newest source comes last and wins.
-    private mutating func values(_ cluster: Range<Int>) throws(DatabaseError) -> ColumnSlice {
-        if cluster.count == 1 { return try values(of: extents[cluster.lowerBound]) }
-        var ordered = Array(extents[cluster])
-        ordered.sort { ($0.part, $0.block) < ($1.part, $1.block) }
-        var runs: [ColumnSlice] = []
-        var runPart = -1
-        for extent in ordered {
-            let slice = try values(of: extent)
-            // Blocks of one source are consecutive in time.
-            if extent.part == runPart {
-                runs[runs.count - 1].append(slice)
-            } else {
-                runs.append(slice)
-            }
-            runPart = extent.part
+    private mutating func beginMerge(_ cluster: Range<Int>) {
+        // Stable: the extents of a source stay in reading order.
+        let ordered = cluster.sorted { (extents[$0].part, $0) < (extents[$1].part, $1) }
+        var lastPart = -1
+        for index in ordered.reversed() {
+            let extent = extents[index]
+            if extent.part != lastPart { inputs.append(MergeInput(extents: [])) }
+            lastPart = extent.part
+            inputs[inputs.count - 1].extents.append(extent)
         }
+        inputs.reverse()
+    }
+
+    /// The next values of the overlapping extents, as far as the decoded ones reach.
+    private mutating func nextMerged() throws(DatabaseError) -> ColumnSlice {
+        for index in inputs.indices { try refill(index) }
+        inputs.removeAll { $0.rest.isEmpty }
+        var limit = descending ? Int64.min : .max
+        for input in inputs where !input.extents.isEmpty {
+            let times = input.slice.times
+            limit = descending ? max(limit, times[0]) : min(limit, times[times.count - 1])
+        }
+        var slices = inputs.indices.map { take($0, to: limit) }
+        inputs.removeAll { $0.rest.isEmpty && $0.extents.isEmpty }
         // Merges neighbors in age pair by pair, so that each value is moved only log2(sources)
-        // times.
-        while runs.count > 1 {
-            runs = stride(from: 0, to: runs.count, by: 2).map { index in
-                guard index + 1 < runs.count else { return runs[index] }
-                return runs[index].merged(withNewer: runs[index + 1])
+        // times. The newer value wins.
+        while slices.count > 1 {
+            slices = stride(from: 0, to: slices.count, by: 2).map { index in
+                guard index + 1 < slices.count else { return slices[index] }
+                return slices[index].merged(withNewer: slices[index + 1])
             }
         }
-        return runs.first ?? ColumnSlice(type: column.type)
+        return slices.first ?? ColumnSlice(type: column.type)
+    }
+
+    /// Decodes the next extent of a source if its values are used up.
+    private mutating func refill(_ index: Int) throws(DatabaseError) {
+        while inputs[index].rest.isEmpty, let extent = inputs[index].extents.popLast() {
+            let slice = try values(of: extent)
+            guard let first = slice.times.first, let last = slice.times.last else { continue }
+            let before = inputs[index].slice.times
+            if let start = before.first, let end = before.last {
+                guard descending ? last < start : first > end else {
+                    throw view.timesOutOfOrder(in: series)
+                }
+            }
+            inputs[index].slice = slice
+            inputs[index].rest = 0..<slice.count
+        }
+    }
+
+    /// Takes a source's unused values up to a time, inclusive.
+    private mutating func take(_ index: Int, to limit: Int64) -> ColumnSlice {
+        let (slice, rest) = (inputs[index].slice, inputs[index].rest)
+        let times = slice.times[rest]
+        var taken = rest
+        if descending {
+            taken = times.partitioningIndex { $0 >= limit }..<rest.upperBound
+            inputs[index].rest = rest.lowerBound..<taken.lowerBound
+        } else {
+            taken = rest.lowerBound..<times.partitioningIndex { $0 > limit }
+            inputs[index].rest = taken.upperBound..<rest.upperBound
+        }
+        if taken.count == slice.count { return slice }
+        return ColumnSlice(
+            type: slice.type, times: Array(slice.times[taken]), bits: Array(slice.bits[taken]),
+            strings: slice.strings)
     }
 
     private mutating func values(of extent: Extent) throws(DatabaseError) -> ColumnSlice {
@@ -286,6 +345,8 @@ struct ColumnCursor {
             slice = ColumnSlice(type: column.type)
         }
         if !range.covers(first: extent.first, last: extent.last) { slice.trim(to: range) }
+        // Readers rely on the order.
+        guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
         return slice
     }
 }

@@ -19,10 +19,14 @@ struct FilteredRows {
     private var chosen = ChosenRows()
     /// The bits of the current batch of rows; the bits behind are still to be returned.
     private var current = 0..<0
+    /// The bit at which a batch ends because the strings before it are large.
+    private var stringEnd = 0
     private var rowTimes: RowTimes
     /// The rows of the batch, once they are listed.
     private var rows: [UInt32] = []
     private let columns: [ColumnID]
+    /// The requested and the tested columns, in any order.
+    private let readColumns: [ColumnID]
     /// The end of the rows in the range.
     private let end: Int
     /// The requested columns, by the next row that may have a value.
@@ -52,7 +56,8 @@ struct FilteredRows {
         tally = BlockTally(counts: counts)
         self.columns = columns
         end = pending.upperBound
-        for column in Set(test.columns).union(columns) {
+        readColumns = Array(Set(test.columns).union(columns))
+        for column in readColumns {
             guard let open = try open(column) else { continue }
             let directory = open.reader.directory
             tally.add(
@@ -96,9 +101,12 @@ struct FilteredRows {
     mutating func next(countMax: Int = .max) throws(DatabaseError) -> Bool {
         rows.removeAll(keepingCapacity: true)
         while true {
-            let left = current.upperBound..<chosen.bits.count
+            var left = current.upperBound..<chosen.bits.count
             if chosen.bits.hasOnes(in: left) {
+                if left.lowerBound >= stringEnd { try limitStrings(left) }
+                left = left.lowerBound..<stringEnd
                 current = left
+                guard chosen.bits.hasOnes(in: left) else { continue }
                 if countMax < left.count {
                     current = left.lowerBound..<list(from: left.lowerBound, countMax: countMax)
                 }
@@ -114,12 +122,26 @@ struct FilteredRows {
             pending = end..<pending.upperBound
             chosen = ChosenRows(firstRow: window.lowerBound, bits: BitVector(count: window.count))
             current = 0..<0
+            stringEnd = 0
             let allowed = try allowed(chosen)
             if let allowed, !allowed.bits.hasOnes { continue }
             var passing = chosen
             try choose(test, among: allowed, into: &passing)
             chosen = passing
         }
+    }
+
+    /// Ends a batch of these rows where the strings of its columns become large.
+    private mutating func limitStrings(_ bits: Range<Int>) throws(DatabaseError) {
+        let first = chosen.firstRow
+        var sizes = StringSizes(
+            (first + bits.lowerBound)..<(first + bits.upperBound),
+            sizeBytesMax: StringSizes.batchSizeBytesMax)
+        for column in readColumns {
+            guard let open = try open(column) else { continue }
+            try sizes.add(open.reader) { chosen.hasAny(of: $0) }
+        }
+        stringEnd = sizes.end() - first
     }
 
     /// The rows of a window that the statistics of all columns allow; nil if no statistics apply.

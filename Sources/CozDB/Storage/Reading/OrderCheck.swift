@@ -20,23 +20,6 @@ struct OrderCheck {
     }
 }
 
-extension Span<Int64> {
-    /// Whether each element is greater than the one before it.
-    var ascends: Bool {
-        var isOrdered = true
-        // Without an early exit the loop vectorizes.
-        for index in indices.dropFirst() { isOrdered = isOrdered && self[index - 1] < self[index] }
-        return isOrdered
-    }
-
-    /// Whether each element is less than the one before it.
-    fileprivate var descends: Bool {
-        var isOrdered = true
-        for index in indices.dropFirst() { isOrdered = isOrdered && self[index - 1] > self[index] }
-        return isOrdered
-    }
-}
-
 extension SegmentReader {
     /// The error for rows of a series that are out of order.
     var timesOutOfOrder: DatabaseError {

@@ -69,8 +69,8 @@ struct SingleSegmentRowCursor {
     }
 
     /// Chooses the columns with possible values in the next window, and the window's end. More
-    /// columns mean fewer rows.
-    private mutating func nextWindow() -> Range<Int> {
+    /// columns and larger strings mean fewer rows.
+    private mutating func nextWindow() throws(DatabaseError) -> Range<Int> {
         var end = min(rows.lowerBound + windowRows, rows.upperBound)
         while let next = waiting.first, next.key < end {
             waiting.removeFirst()
@@ -78,13 +78,16 @@ struct SingleSegmentRowCursor {
             let count = min(windowRows, max(1, cellCountMax / active.count))
             end = min(end, rows.lowerBound + count)
         }
-        return rows.lowerBound..<end
+        var sizes = StringSizes(
+            rows.lowerBound..<end, sizeBytesMax: StringSizes.batchSizeBytesMax)
+        for index in active { try sizes.add(columns[index].open.reader) }
+        return rows.lowerBound..<sizes.end()
     }
 
     /// Fills the empty batch with the next rows. Returns false at the end.
     mutating func next(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool {
         while !rows.isEmpty {
-            let window = nextWindow()
+            let window = try nextWindow()
             rows = window.upperBound..<rows.upperBound
             var found: [(place: Int, type: FieldType, values: RowValues)] = []
             var isThere = [Bool](repeating: false, count: window.count)

@@ -69,6 +69,12 @@ final class ColumnMerger: @unchecked Sendable {
         }
     }
 
+    /// Adds the strings of the column in the rows of an input.
+    func add(to sizes: inout StringSizes, of input: MergeInput) throws(DatabaseError) {
+        guard isDue(in: input), let reader = readers[input.source] else { return }
+        try sizes.add(reader)
+    }
+
     /// Takes the result of the last call of `merge`.
     func take() throws(DatabaseError) -> MergedColumn {
         try result.take()?.get() ?? MergedColumn(column, rowCount: 0, watchesRows: false)

@@ -61,25 +61,25 @@ struct MergedColumn {
         guard isMixed else { return }
         values.wholeBlocks.removeAll()
         let mixed = values
-        let places = RowPositions(mixed.rows.span, rowCount: rowCount)
-        values.rows = places.rows()
-        values.bits = [UInt64](repeating: 0, count: places.count)
-        if places.count == mixed.rows.count {
-            put(mixed, places)
+        let ordinals = RowOrdinals(mixed.rows.span, rowCount: rowCount)
+        values.rows = ordinals.rows()
+        values.bits = [UInt64](repeating: 0, count: ordinals.count)
+        if ordinals.count == mixed.rows.count {
+            put(mixed, ordinals)
         } else {
-            putCounting(mixed, places)
+            putCounting(mixed, ordinals)
         }
     }
 
     /// Puts values in their places if no row has two.
-    private mutating func put(_ mixed: RowValues, _ places: RowPositions) {
+    private mutating func put(_ mixed: RowValues, _ ordinals: RowOrdinals) {
         var bits = values.bits.mutableSpan
         let (rows, words) = (mixed.rows.span, mixed.bits.span)
-        for index in rows.indices { bits[places.place(of: rows[index])] = words[index] }
+        for index in rows.indices { bits[ordinals.ordinal(of: rows[index])] = words[index] }
     }
 
     /// The same if rows have several values, of which the newest wins.
-    private mutating func putCounting(_ mixed: RowValues, _ places: RowPositions) {
+    private mutating func putCounting(_ mixed: RowValues, _ ordinals: RowOrdinals) {
         // Moved out of self, because `countOverlap` changes self too.
         var bits: [UInt64] = []
         swap(&bits, &values.bits)
@@ -87,7 +87,7 @@ struct MergedColumn {
         var target = bits.mutableSpan
         let (rows, words) = (mixed.rows.span, mixed.bits.span)
         for index in rows.indices {
-            let place = places.place(of: rows[index])
+            let place = ordinals.ordinal(of: rows[index])
             if isTaken[place] { countOverlap(Int(rows[index]), target[place], words[index]) }
             isTaken[place] = true
             target[place] = words[index]
@@ -117,53 +117,5 @@ struct MergedColumn {
         if statistics.example == nil, column.kind == .attribute {
             statistics.example = (row, strings.text(older), strings.text(newer))
         }
-    }
-}
-
-/// The rows of a chunk that have a value, and the number of such rows before each.
-private struct RowPositions {
-    private let isPresent: [UInt64]
-    /// For each word of `isPresent`, the number of bits before it.
-    private let counts: [UInt32]
-    /// The number of rows.
-    let count: Int
-
-    init(_ rows: Span<UInt32>, rowCount: Int) {
-        var isPresent = [UInt64](repeating: 0, count: (rowCount + 63) / 64)
-        var present = isPresent.mutableSpan
-        for index in rows.indices {
-            present[Int(rows[index] >> 6)] |= 1 << UInt64(rows[index] & 63)
-        }
-        var count = 0
-        counts = isPresent.map { word in
-            defer { count += word.nonzeroBitCount }
-            return UInt32(truncatingIfNeeded: count)
-        }
-        self.isPresent = isPresent
-        self.count = count
-    }
-
-    @inline(__always)
-    func place(of row: UInt32) -> Int {
-        let word = Int(row >> 6)
-        let before = isPresent[word] & (1 << UInt64(row & 63) &- 1)
-        return Int(counts[word]) &+ before.nonzeroBitCount
-    }
-
-    /// The rows, ascending.
-    func rows() -> [UInt32] {
-        var rows: [UInt32] = []
-        let present = isPresent.span
-        rows.append(addingCapacity: count) { rows in
-            for index in present.indices {
-                var rest = present[index]
-                while rest != 0 {
-                    rows.append(
-                        UInt32(truncatingIfNeeded: index &* 64 &+ rest.trailingZeroBitCount))
-                    rest &= rest &- 1
-                }
-            }
-        }
-        return rows
     }
 }

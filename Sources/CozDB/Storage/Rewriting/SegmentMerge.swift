@@ -2,7 +2,8 @@
 // move by row number, so that no time is read or compared per value.
 //
 // Memory: one chunk of rows of one series, and one decoded block per column and input, for any size
-// of input. The inputs are not changed; the manifest names the output afterwards.
+// of input and any length of strings. The inputs are not changed; the manifest names the output
+// afterwards.
 
 /// One merge of adjacent segments, oldest first.
 struct SegmentMerge {
@@ -24,6 +25,8 @@ struct SegmentMerge {
     private static let chunkRowCountMin = 4096
     /// The approximate number of cells of a chunk of very wide rows.
     private static let chunkCellCountMax = 2 * SegmentFormat.chunkCellCountMax
+    /// The approximate size of the strings of a chunk, over all inputs.
+    private static let stringSizeBytesMax = 64 << 20
 
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
@@ -71,6 +74,7 @@ struct SegmentMerge {
     ) throws(DatabaseError) -> [ColumnMerger]? {
         var limit = Int64.max
         let mergers = chooseRows(&inputs)
+        try limitStrings(&inputs, mergers)
         for index in inputs.indices {
             let (rows, end) = (inputs[index].rows, inputs[index].chunk.upperBound)
             inputs[index].times = try segments[inputs[index].source].ascendingTimes(
@@ -106,6 +110,19 @@ struct SegmentMerge {
             if cellCount <= cellCountMax { return mergers }
             countMax = max(1, min(countMax, rowCount) / 2)
             SegmentMerge.choose(countMax, of: &inputs)
+        }
+    }
+
+    /// Shortens the chunk if its strings are large.
+    private func limitStrings(
+        _ inputs: inout [MergeInput], _ mergers: [ColumnMerger]
+    ) throws(DatabaseError) {
+        for index in inputs.indices {
+            let rows = inputs[index].chunk
+            var sizes = StringSizes(
+                rows, sizeBytesMax: SegmentMerge.stringSizeBytesMax / inputs.count)
+            for merger in mergers { try merger.add(to: &sizes, of: inputs[index]) }
+            inputs[index].chunk = rows.lowerBound..<sizes.end()
         }
     }
 

@@ -91,12 +91,8 @@ struct SegmentOutput {
         words: [UInt64], heap: [UInt8], ends: [Int]
     ) throws(DatabaseError) -> BlockPlace {
         try append { encoder, block in
-            var encoded = ByteWriter()
-            let encoding = encoder.encode(words.span, type: .integer, into: &encoded)
-            block.append(encoding.rawValue)
-            block.appendBlob(encoded.bytes)
-            block.appendVarint(ends.count)
-            encodeStrings(heap: heap.span, ends: ends, into: &block)
+            MixedStringBlock.append(
+                words: words, heap: heap, ends: ends, with: encoder, into: &block)
         }
     }
 

@@ -310,17 +310,11 @@ final class SegmentReader: Sendable {
     ) throws(DatabaseError) -> (words: [UInt64], strings: StringTable) {
         let count = directory.valueCount(block)
         return try read(directory.place(block)) { bytes throws(FormatError) in
-            var reader = ByteReader(bytes)
-            var words: [UInt64] = []
-            var decoder = BlockDecoder()
-            let encoding = try reader.readUInt8()
-            try decoder.decode(
-                reader.readBlob(limit: reader.remaining), encoding: encoding, count: count,
-                type: .integer, appendTo: &words)
-            let stringCount = try reader.readCount(limit: count)
-            let strings = try SegmentReader.strings(
-                reader.readBytes(reader.remaining), count: stringCount)
-            return (words, strings)
+            var (words, heap, ends) = ([UInt64](), [UInt8](), [Int]())
+            try MixedStringBlock.decode(
+                bytes, count: count, sizeBytesMax: SegmentFormat.blockSizeBytesMax, words: &words,
+                heap: &heap, ends: &ends)
+            return (words, StringTable(heap: heap, ends: ends))
         }
     }
 
@@ -331,6 +325,29 @@ final class SegmentReader: Sendable {
         let count = directory.valueCount(block)
         return try read(directory.place(block)) { bytes throws(FormatError) in
             try SegmentReader.strings(bytes, count: count)
+        }
+    }
+
+    private static func strings(
+        _ bytes: Span<UInt8>, count: Int
+    ) throws(FormatError) -> StringTable {
+        var (heap, ends) = ([UInt8](), [Int]())
+        try decodeStrings(
+            bytes, count: count, sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap,
+            ends: &ends)
+        return StringTable(heap: heap, ends: ends)
+    }
+
+    /// The size of the strings that a block stores itself; 0 if they are in the dictionary. Reads
+    /// the lengths only.
+    func stringSizeBytes(_ directory: BlockTable, block: Int) throws(DatabaseError) -> Int {
+        let (count, encoding) = (directory.valueCount(block), directory.encoding(block))
+        guard SegmentFormat.holdsStrings(encoding) else { return 0 }
+        let decode =
+            encoding == SegmentFormat.mixedStrings
+            ? MixedStringBlock.decodeTotalSize : decodeTotalSize
+        return try read(directory.place(block)) { bytes throws(FormatError) in
+            try decode(bytes, count, SegmentFormat.blockSizeBytesMax)
         }
     }
 
@@ -349,17 +366,6 @@ final class SegmentReader: Sendable {
             guard error.kind == .damaged, saysLoss else { throw error }
             throw error.losing(lost(at: place))
         }
-    }
-
-    private static func strings(
-        _ bytes: Span<UInt8>, count: Int
-    ) throws(FormatError) -> StringTable {
-        var heap: [UInt8] = []
-        var ends: [Int] = []
-        try decodeStrings(
-            bytes, count: count, sizeBytesMax: SegmentFormat.blockSizeBytesMax, heap: &heap,
-            ends: &ends)
-        return StringTable(heap: heap, ends: ends)
     }
 }
 

@@ -51,6 +51,17 @@ struct QueryParameterTests {
         #expect(try count("$n = 7", ["n": QueryParameter.identifier("i")]) == 3)
     }
 
+    @Test func `a time cannot be compared with a number that is none`() throws {
+        #expect(try count("f >= $f", ["f": Double.nan]) == nil)
+        for comparison in ["time >= $f", "$f > time", "time = 1 * $f"] {
+            let error = #expect(throws: DatabaseError.self) {
+                try count(comparison, ["f": Double.nan])
+            }
+            #expect(error?.kind == .usage)
+            #expect(error?.description.contains("time and NaN are not compatible") == true)
+        }
+    }
+
     @Test("no value changes the structure of a statement")
     func injection() throws {
         let id = "a' OR 'x' = 'x"

@@ -70,6 +70,24 @@ internal import Testing
         #expect((count...count * work.program.sets.count).contains(work.tests))
     }
 
+    @Test(arguments: ["^b", "^(b|c)+$", "^b|^c", "(^b)+", "(?i)^b", "^(a|b)c"])
+    func `a match in vain of an expression for the beginning ends there`(
+        _ pattern: String
+    ) throws {
+        let work = try work(pattern, String(repeating: "a", count: 4000))
+        #expect(work.visits <= 2 * work.program.instructions.count)
+    }
+
+    @Test func `other expressions with an anchor match later`() throws {
+        #expect(try Regex("^b|c").matches("ac"))
+        #expect(try Regex("(^|a)b").matches("xab"))
+        #expect(try Regex("(^b)*c").matches("xc"))
+        #expect(try Regex("(?m)^b").matches("a\nb"))
+        #expect(try Regex("x*^b").matches("b"))
+        #expect(try !Regex("x*^b").matches("xb"))
+        #expect(try Regex("^a*b").matches("aaab"))
+    }
+
     @Test func `an expression that multiplies itself is refused`() throws {
         #expect(throws: DatabaseError.self) { try Regex("((a{1000}){1000}){1000}") }
         // Nothing, ever so often, is nothing.

@@ -233,6 +233,42 @@ struct RejectsReplayTests {
         #expect(try entries(database).map(\.state) == [.waiting, .waiting, .waiting])
     }
 
+    @Test func `a float that may be a rounded integer is refused, and by a replay, too`() throws {
+        let database = try open()
+        try write(database, "i", .integer(1))
+        for (time, value) in [-0x1p63, 0x1p63, -0.0, 1.5, -0x1p62].enumerated() {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p"],
+                time: Timestamp(nanoseconds: Int64(10 + time)), fields: ["i": .float(value)])
+            #expect(try database.write(batch).refusedValues == (value == -0x1p62 ? 0 : 1))
+        }
+        let report = try database.replayRejects()
+        #expect(report.replayed == 0 && report.refused == 4)
+    }
+
+    @Test func `a replay stores what fits also where refusals are errors`() throws {
+        var options = DatabaseOptions()
+        options.refusalPolicy = .throw
+        let system = FaultyFileSystem()
+        var database = try open(system)
+        try write(database, "i", .integer(1))
+        try write(database, "j", .integer(1))
+        for field in ["i", "j"] {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 10),
+                fields: [field: .float(1.5)])
+            #expect(try database.write(batch).refusedValues == 1)
+        }
+        try database.alter(experiment: "m", field: "i", type: .float)
+        try database.close()
+        database = try Database.open("db", access: .readWrite, options: options, on: system)
+        let report = try database.replayRejects()
+        #expect(report.replayed == 1 && report.refused == 1)
+        #expect(try entries(database).map(\.state) == [.done, .waiting])
+    }
+
     @Test(arguments: [false, true])
     func `a value that is refused again after its replay waits again`(reopens: Bool) throws {
         let system = FaultyFileSystem()
