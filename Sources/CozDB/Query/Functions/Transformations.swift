@@ -227,6 +227,8 @@ struct BucketFiller {
                 (points.number(next) - points.number(previous))
                 / (number(points.times[next]) - from)
             let value = slope * (number(start) - from) + points.number(previous)
+            // Next to an infinity. What is computed and not a number is null.
+            if value.isNaN { return values.appendNull() }
             values.append(
                 type,
                 type == .integer
