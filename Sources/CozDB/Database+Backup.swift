@@ -150,7 +150,7 @@ extension Database {
         on fileSystem: any FileSystem
     ) throws(DatabaseError) {
         let found: String
-        switch fileSystem.place(of: target, seenFrom: source) {
+        switch fileSystem.relation(of: target, to: source) {
         case .apart: return
         case .same: found = "the directory of the \(kind) itself"
         case .inside: found = "a directory inside the \(kind) (\(source.path))"

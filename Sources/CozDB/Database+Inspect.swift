@@ -171,11 +171,11 @@ extension Database {
             }
             try body(text + "\n")
             for block in 0..<directory.count {
-                let place = directory.place(block)
+                let handle = directory.handle(block)
                 let summary = directory.summary(block, type: field.column.type)
                 let code = directory.encoding(block)
                 try body(
-                    "  \(place.offset)  \(place.sizeBytes) bytes, \(summary.count) values, "
+                    "  \(handle.offset)  \(handle.sizeBytes) bytes, \(summary.count) values, "
                         + "\(SegmentFormat.encodingName(code)), rows from "
                         + "\(directory.firstRow(block)), "
                         + "\(Timestamp(nanoseconds: summary.firstTime)) to "
@@ -202,7 +202,7 @@ extension Database {
         }
         let series = try segment.seriesParts().reduce(footer.seriesDirectory.sizeBytes) {
             // Cannot trap on overflow: sizes are checked against the file only when parts are read.
-            $0 &+ $1.place.sizeBytes
+            $0 &+ $1.handle.sizeBytes
         }
         return """
             bytes: \(values) values, \(total(try segment.timeBlocks())) times, \

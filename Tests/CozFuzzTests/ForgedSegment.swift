@@ -4,7 +4,7 @@
 @testable internal import CozDB
 
 /// A segment whose blocks can be replaced. The new ones stand behind all others; whoever names one
-/// is given its place.
+/// gets its handle.
 struct ForgedSegment {
     var footer: SegmentFooter
     /// Bytes behind the footer.
@@ -43,20 +43,20 @@ struct ForgedSegment {
         return try sound.presenceRows(vector, ofField: field(name), chunk: 0)
     }
 
-    func block(_ place: BlockPlace) -> [UInt8] {
-        Array(bytes[place.offset..<(place.offset + place.sizeBytes)])
+    func block(_ handle: BlockHandle) -> [UInt8] {
+        Array(bytes[handle.offset..<(handle.offset + handle.sizeBytes)])
     }
 
     /// The first block of a field, as it was written.
     func block(of name: String) throws -> [UInt8] {
-        block(try sound.directory(field(name)).place(0))
+        block(try sound.directory(field(name)).handle(0))
     }
 
-    mutating func append(_ block: [UInt8]) -> BlockPlace {
-        let place = BlockPlace(
+    mutating func append(_ block: [UInt8]) -> BlockHandle {
+        let handle = BlockHandle(
             offset: bytes.count, sizeBytes: block.count, checksum: sum(block, at: bytes.count))
         bytes += block
-        return place
+        return handle
     }
 
     private func sum(_ block: [UInt8], at offset: Int) -> UInt32 {
@@ -103,11 +103,11 @@ struct ForgedSegment {
         var writer = ByteWriter()
         writer.appendBlob(ForgedSegment.bytes(table))
         writer.append(ForgedSegment.bytes(keys))
-        let place = append(writer.bytes)
+        let handle = append(writer.bytes)
         try changeSeriesDirectory { directory, _ in
-            directory.columns[SeriesColumn.offset][0] = UInt64(place.offset)
-            directory.columns[SeriesColumn.sizeBytes][0] = UInt64(place.sizeBytes)
-            directory.columns[SeriesColumn.checksum][0] = UInt64(place.checksum)
+            directory.columns[SeriesColumn.offset][0] = UInt64(handle.offset)
+            directory.columns[SeriesColumn.sizeBytes][0] = UInt64(handle.sizeBytes)
+            directory.columns[SeriesColumn.checksum][0] = UInt64(handle.checksum)
             directory.columns[SeriesColumn.count][0] = UInt64(keys.count)
         }
     }
@@ -122,7 +122,7 @@ struct ForgedSegment {
             footer.fields[index].smallBlockCount = 0
             footer.fields[index].directory = append(ForgedSegment.bytes(table))
         }
-        footer.smallDirectories = BlockPlace()
+        footer.smallDirectories = BlockHandle()
         var table = try sound.directory(field(name)).integers
         change(&table)
         footer.fields[field(name)].directory = append(ForgedSegment.bytes(table))
@@ -130,11 +130,11 @@ struct ForgedSegment {
 
     /// The first block of a field.
     mutating func setBlock(of name: String, encoding: UInt8, _ block: [UInt8]) throws {
-        let place = append(block)
+        let handle = append(block)
         try changeDirectory(of: name) { table in
-            table.columns[BlockTable.Column.offset][0] = UInt64(place.offset)
-            table.columns[BlockTable.Column.sizeBytes][0] = UInt64(place.sizeBytes)
-            table.columns[BlockTable.Column.checksum][0] = UInt64(place.checksum)
+            table.columns[BlockTable.Column.offset][0] = UInt64(handle.offset)
+            table.columns[BlockTable.Column.sizeBytes][0] = UInt64(handle.sizeBytes)
+            table.columns[BlockTable.Column.checksum][0] = UInt64(handle.checksum)
             table.columns[BlockTable.Column.encoding][0] = UInt64(encoding)
         }
     }
@@ -175,10 +175,10 @@ struct ForgedSegment {
 
     /// A presence vector of one chunk, for a field alone.
     mutating func setRows(of name: String, _ rows: [UInt32]) {
-        let places = rows.map { UInt16($0) }
+        let handles = rows.map { UInt16($0) }
         var chunk = ByteWriter()
         var encoder = PresenceEncoder()
-        encoder.encode(places.span, rowCount: footer.rowCount, into: &chunk)
+        encoder.encode(handles.span, rowCount: footer.rowCount, into: &chunk)
         setPresence(of: name, [(0, rows.count, chunk.bytes)])
     }
 

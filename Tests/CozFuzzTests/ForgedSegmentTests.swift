@@ -1,5 +1,5 @@
-// Segments whose checksums are right, and that no writer makes: whoever meets the forged place says
-// what is wrong with it, and a repair leaves the rest.
+// Segments whose checksums are right, and that no writer makes: a reader that meets the forged block
+// says what is wrong with it, and a repair leaves the rest.
 
 internal import Testing
 
@@ -10,7 +10,7 @@ struct Forgery: CustomTestStringConvertible, Sendable {
     var testDescription: String
     /// What is said of it.
     var words: String
-    /// Meets the forged place.
+    /// Meets the forged block.
     var statement: String
     var change: @Sendable (inout ForgedSegment) throws -> Void
 
@@ -34,7 +34,7 @@ struct ForgedSegmentTests {
         },
         Forgery("rows of no series", "rows, but no series") { $0.footer.seriesCount = 0 },
         Forgery("a presence vector in the header", "a block outside the file") {
-            $0.footer.groups[0] = BlockPlace(offset: 8, sizeBytes: 24)
+            $0.footer.groups[0] = BlockHandle(offset: 8, sizeBytes: 24)
         },
         Forgery("a directory that reaches into the footer", "a block outside the file") {
             $0.footer.timeDirectory.sizeBytes = $0.footer.timeDirectory.offset
@@ -57,7 +57,7 @@ struct ForgedSegmentTests {
         Forgery("bytes behind the footer", "bytes after the footer") { $0.footerTail = [0] },
     ]
 
-    private static let places: [Forgery] = [
+    private static let handles: [Forgery] = [
         Forgery("a field's block behind the end", "a block outside the file") {
             try $0.changeDirectory(of: "v") { $0.columns[BlockTable.Column.offset][0] = 1 << 20 }
         },
@@ -291,7 +291,7 @@ struct ForgedSegmentTests {
 
     // MARK: What is seen
 
-    static let forgeries = footers + places + directories + series + presence + blocks
+    static let forgeries = footers + handles + directories + series + presence + blocks
 
     private func errors(_ files: MemoryFiles, _ statement: String) throws -> DatabaseError? {
         #expect(throws: DatabaseError.self) {

@@ -19,7 +19,7 @@ struct ExportFile {
         let names = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = names.dropLast().joined(separator: "/")
         let place = path.contains("/") ? (folder.isEmpty ? "/" : folder) : "."
-        switch files.place(of: place, seenFrom: own) {
+        switch files.relation(of: place, to: own) {
         case .apart, .around: return
         case .same, .inside:
             throw DatabaseError(

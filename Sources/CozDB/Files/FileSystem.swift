@@ -74,7 +74,7 @@ extension DatabaseError {
 }
 
 /// The location of a path relative to a directory.
-package enum DirectoryPlace: Sendable {
+package enum DirectoryRelation: Sendable {
     case apart
     case same
     /// Below the directory.
@@ -91,7 +91,7 @@ package protocol FileSystem: Sendable {
     ) throws(FileError) -> any Directory
     /// Returns the location of a path relative to an open directory. Follows symbolic links. The
     /// path need not exist. Returns `apart` if the location is unknown.
-    func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace
+    func relation(of path: String, to directory: any Directory) -> DirectoryRelation
     /// Returns nanoseconds since 1970. Tests make it deterministic.
     func now() -> Int64
     /// Returns a unique nonzero number for a new database. Tests make it deterministic.
@@ -99,7 +99,7 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
-    package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
+    package func relation(of path: String, to directory: any Directory) -> DirectoryRelation {
         .apart
     }
 

@@ -56,7 +56,7 @@ package struct PosixFileSystem: FileSystem {
         }
     }
 
-    package func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace {
+    package func relation(of path: String, to directory: any Directory) -> DirectoryRelation {
         guard let directory = directory as? PosixDirectory else { return .apart }
         var (path, isThere) = (path, true)
         var number = PosixFileSystem.openForInspection(path)

@@ -14,16 +14,16 @@ extension File {
         var bytes: [UInt8] = []
         var unreadable = 0
         while bytes.count < count {
-            let place = offset + bytes.count
-            let size = min(unit - place % sectorSizeBytes, count - bytes.count)
+            let start = offset + bytes.count
+            let size = min(unit - start % sectorSizeBytes, count - bytes.count)
             var part = (bytes: [UInt8](), unreadable: 0)
             do throws(FileError) {
-                part.bytes = try readAll(count: size, at: place)
+                part.bytes = try readAll(count: size, at: start)
             } catch {
                 guard error.isReadFailure else { throw error }
                 part =
                     unit > sectorSizeBytes
-                    ? try readReadable(count: size, at: place, by: sectorSizeBytes)
+                    ? try readReadable(count: size, at: start, by: sectorSizeBytes)
                     : ([UInt8](repeating: 0, count: size), size)
             }
             bytes += part.bytes

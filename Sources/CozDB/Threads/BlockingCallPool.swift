@@ -13,7 +13,7 @@ final class BlockingCallPool: Sendable {
     /// or gives back its slot, in between: who has the result finds the slot free.
     private typealias Call = @Sendable () -> @Sendable () -> Void
 
-    private enum Place {
+    private enum Admission {
         case thread
         case queue(Int)
         case none
@@ -70,7 +70,7 @@ final class BlockingCallPool: Sendable {
     private func start<Value: Sendable>(
         _ answer: CallResult<Value>, _ isLimited: Bool, _ call: @escaping Call
     ) {
-        let place: Place = state.withLock { state in
+        let admission: Admission = state.withLock { state in
             if state.threadCount < threadCountMax {
                 state.threadCount += 1
                 return .thread
@@ -80,7 +80,7 @@ final class BlockingCallPool: Sendable {
             state.next += 1
             return .queue(state.next - 1)
         }
-        switch place {
+        switch admission {
         case .thread:
             let isStarted = DetachedThread.start { self.work(from: call) }
             if isStarted { return }

@@ -24,7 +24,7 @@ final class MemoryFiles: FileSystem {
         MemoryDirectory(self, path)
     }
 
-    func place(of path: String, seenFrom directory: any Directory) -> DirectoryPlace { .apart }
+    func relation(of path: String, to directory: any Directory) -> DirectoryRelation { .apart }
 
     /// The same in every run, as the corpus has it.
     func now() -> Int64 { 1_700_000_000_000_000_000 }

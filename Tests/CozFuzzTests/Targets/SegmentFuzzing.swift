@@ -67,9 +67,9 @@ struct SegmentMending {
                 footer = mended(read)
             }
         }
-        let place = append(footer, replacing: mendsBlocks && rowCount != nil ? nil : start)
-        footerChecksum = place.checksum
-        writeTrailer(place)
+        let handle = append(footer, replacing: mendsBlocks && rowCount != nil ? nil : start)
+        footerChecksum = handle.checksum
+        writeTrailer(handle)
     }
 
     private static func footer(
@@ -91,7 +91,7 @@ struct SegmentMending {
         bytes.put(sum, at: 12)
     }
 
-    private mutating func writeTrailer(_ footer: BlockPlace) {
+    private mutating func writeTrailer(_ footer: BlockHandle) {
         var trailer = ByteWriter()
         trailer.append(UInt64(footer.offset))
         trailer.append(UInt32(footer.sizeBytes))
@@ -102,10 +102,10 @@ struct SegmentMending {
     }
 
     /// - Parameter start: where the bytes stand already; nil puts them at the end.
-    private mutating func append(_ block: [UInt8], replacing start: Int?) -> BlockPlace {
+    private mutating func append(_ block: [UInt8], replacing start: Int?) -> BlockHandle {
         let offset = start ?? bytes.count
         if start == nil { bytes += block }
-        return BlockPlace(
+        return BlockHandle(
             offset: offset, sizeBytes: block.count, checksum: sum(block.span, at: offset))
     }
 
@@ -133,27 +133,27 @@ struct SegmentMending {
         return [0] + plain.bytes
     }
 
-    private func isInside(_ place: BlockPlace) -> Bool {
-        place.offset >= 0 && place.sizeBytes > 0 && place.offset <= bytes.count
-            && place.sizeBytes <= bytes.count - place.offset
+    private func isInside(_ handle: BlockHandle) -> Bool {
+        handle.offset >= 0 && handle.sizeBytes > 0 && handle.offset <= bytes.count
+            && handle.sizeBytes <= bytes.count - handle.offset
     }
 
-    private func fit(_ place: inout BlockPlace) {
-        guard isInside(place) else { return }
-        let range = place.offset..<(place.offset + place.sizeBytes)
-        place.checksum = sum(bytes.span.extracting(range), at: place.offset)
+    private func fit(_ handle: inout BlockHandle) {
+        guard isInside(handle) else { return }
+        let range = handle.offset..<(handle.offset + handle.sizeBytes)
+        handle.checksum = sum(bytes.span.extracting(range), at: handle.offset)
     }
 
     /// Mends the checksums in a directory, and then that of the directory.
     private mutating func mend(
-        _ place: inout BlockPlace, columnCounts: [Int], isSeries: Bool = false,
+        _ handle: inout BlockHandle, columnCounts: [Int], isSeries: Bool = false,
         isBlobs: Bool = false
     ) {
-        guard isInside(place) else { return }
-        let block = Array(bytes[place.offset..<(place.offset + place.sizeBytes)])
+        guard isInside(handle) else { return }
+        let block = Array(bytes[handle.offset..<(handle.offset + handle.sizeBytes)])
         let written = isSeries || isBlobs ? blobs(block, columnCounts) : table(block, columnCounts)
-        guard let written, written != block else { return fit(&place) }
-        place = append(written, replacing: nil)
+        guard let written, written != block else { return fit(&handle) }
+        handle = append(written, replacing: nil)
     }
 
     private func table(_ block: [UInt8], _ columnCounts: [Int]) -> [UInt8]? {
@@ -188,13 +188,13 @@ struct SegmentMending {
         let first = isSeries ? SeriesColumn.offset : BlockTable.Column.offset
         var isChanged = false
         for row in 0..<table.count {
-            var place = BlockPlace(
+            var handle = BlockHandle(
                 offset: table.int(first, row), sizeBytes: table.int(first + 1, row),
                 checksum: UInt32(truncatingIfNeeded: table.int(first + 2, row)))
-            let found = place.checksum
-            fit(&place)
-            isChanged = isChanged || place.checksum != found
-            table.columns[first + 2][row] = UInt64(place.checksum)
+            let found = handle.checksum
+            fit(&handle)
+            isChanged = isChanged || handle.checksum != found
+            table.columns[first + 2][row] = UInt64(handle.checksum)
         }
         guard isChanged else { return [UInt8](copying: block) }
         var writer = ByteWriter()

@@ -155,7 +155,7 @@ struct HoltWinters: Sendable {
         let minimizer = SimplexMinimizer(tolerance: 1e-4)
         let guesses = [0.3, 0.3 + 0.4]
         var start = guess(values)
-        var best: (cost: Double, place: [Double])?
+        var best: (cost: Double, point: [Double])?
         for level in guesses {
             for trend in guesses {
                 for season in guesses {
@@ -174,7 +174,7 @@ struct HoltWinters: Sendable {
                 }
             }
         }
-        return best?.place ?? start
+        return best?.point ?? start
     }
 
     /// Returns the sum of squared errors of the predictions for the known values.

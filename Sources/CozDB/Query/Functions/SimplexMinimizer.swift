@@ -6,7 +6,7 @@
 struct SimplexMinimizer {
     /// A corner of the simplex and the function value there.
     private struct Corner {
-        var place: [Double]
+        var point: [Double]
         var cost: Double
     }
 
@@ -21,20 +21,20 @@ struct SimplexMinimizer {
     /// - Returns: the best corner, and its cost from one more call of the function.
     func minimize<Failure: Error>(
         from start: [Double], _ cost: (inout [Double]) throws(Failure) -> Double
-    ) throws(Failure) -> (cost: Double, place: [Double]) {
+    ) throws(Failure) -> (cost: Double, point: [Double]) {
         var corners: [Corner] = []
-        for place in SimplexMinimizer.simplex(around: start) {
-            var place = place
-            let cost = try cost(&place)
-            corners.append(Corner(place: place, cost: cost))
+        for point in SimplexMinimizer.simplex(around: start) {
+            var point = point
+            let cost = try cost(&point)
+            corners.append(Corner(point: point, cost: cost))
         }
         for _ in 0..<iterationsMax {
             try step(&corners, cost)
             if deviation(corners) < tolerance { break }
         }
-        var best = corners[SimplexMinimizer.best(corners)].place
-        let place = best
-        return (try cost(&best), place)
+        var best = corners[SimplexMinimizer.best(corners)].point
+        let point = best
+        return (try cost(&best), point)
     }
 
     /// Returns a regular simplex with edge length 1 and one corner at `start`.
@@ -43,11 +43,11 @@ struct SimplexMinimizer {
         let root = (count + 1).squareRoot()
         let along = (root - 1 + count) / (count * 2.0.squareRoot())
         let aside = (root - 1) / (count * 2.0.squareRoot())
-        var places = [start]
+        var points = [start]
         for corner in start.indices {
-            places.append(start.indices.map { start[$0] + ($0 == corner ? along : aside) })
+            points.append(start.indices.map { start[$0] + ($0 == corner ? along : aside) })
         }
-        return places
+        return points
     }
 
     /// Replaces the worst corner, or shrinks the simplex towards the best corner.
@@ -59,17 +59,17 @@ struct SimplexMinimizer {
         let second = SimplexMinimizer.second(corners, best: best, worst: worst)
         let center = SimplexMinimizer.center(corners, without: worst)
 
-        var mirrored = zip(center, corners[worst].place).map { $0 + ($0 - $1) }
+        var mirrored = zip(center, corners[worst].point).map { $0 + ($0 - $1) }
         let mirroredCost = try cost(&mirrored)
         if mirroredCost < corners[best].cost {
             var stretched = zip(center, mirrored).map { $0 + 2 * ($1 - $0) }
             let stretchedCost = try cost(&stretched)
             corners[worst] =
                 stretchedCost < mirroredCost
-                ? Corner(place: stretched, cost: stretchedCost)
-                : Corner(place: mirrored, cost: mirroredCost)
+                ? Corner(point: stretched, cost: stretchedCost)
+                : Corner(point: mirrored, cost: mirroredCost)
         } else if mirroredCost < corners[second].cost {
-            corners[worst] = Corner(place: mirrored, cost: mirroredCost)
+            corners[worst] = Corner(point: mirrored, cost: mirroredCost)
         }
         // Use the updated corners: if all costs are equal, worst and second are the same corner.
         guard mirroredCost >= corners[second].cost else { return }
@@ -77,19 +77,19 @@ struct SimplexMinimizer {
         var drawn =
             isBetter
             ? zip(center, mirrored).map { $0 + 0.5 * ($1 - $0) }
-            : zip(center, corners[worst].place).map { $0 - 0.5 * ($0 - $1) }
+            : zip(center, corners[worst].point).map { $0 - 0.5 * ($0 - $1) }
         let drawnCost = try cost(&drawn)
         if drawnCost < corners[worst].cost {
-            corners[worst] = Corner(place: drawn, cost: drawnCost)
+            corners[worst] = Corner(point: drawn, cost: drawnCost)
             return
         }
-        let target = corners[best].place
+        let target = corners[best].point
         for index in corners.indices where index != best {
-            corners[index].place = zip(target, corners[index].place).map { $0 + ($1 - $0) / 2 }
+            corners[index].point = zip(target, corners[index].point).map { $0 + ($1 - $0) / 2 }
         }
         // The other corners keep their old costs, as in the implementation that InfluxDB uses.
-        corners[worst].cost = try cost(&corners[worst].place)
-        corners[second].cost = try cost(&corners[second].place)
+        corners[worst].cost = try cost(&corners[worst].point)
+        corners[second].cost = try cost(&corners[second].point)
     }
 
     // MARK: Corners
@@ -111,9 +111,9 @@ struct SimplexMinimizer {
     }
 
     private static func center(_ corners: [Corner], without left: Int) -> [Double] {
-        var center = Array(repeating: 0.0, count: corners[0].place.count)
+        var center = Array(repeating: 0.0, count: corners[0].point.count)
         for index in corners.indices where index != left {
-            for axis in center.indices { center[axis] += corners[index].place[axis] }
+            for axis in center.indices { center[axis] += corners[index].point[axis] }
         }
         let count = Double(center.count)
         return center.map { $0 / count }

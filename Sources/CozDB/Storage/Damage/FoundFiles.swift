@@ -115,35 +115,35 @@ struct FoundFiles {
             return (fileSize - SegmentFormat.trailerSizeBytes, SegmentFormat.trailerSizeBytes)
         }
         let end = size - SegmentFormat.trailerSizeBytes
-        var place = BlockPlace()
+        var handle = BlockHandle()
         do throws(FormatError) {
             var reader = ByteReader(trailer.span)
             let (offset, count) = (try reader.readUInt64(), try reader.readUInt32())
-            place = BlockPlace(
+            handle = BlockHandle(
                 offset: Int(clamping: offset), sizeBytes: Int(count),
                 checksum: try reader.readUInt32())
-            guard try reader.readUInt64() == UInt64(size), place.offset <= end,
-                place.offset + place.sizeBytes == end, place.offset > 0
+            guard try reader.readUInt64() == UInt64(size), handle.offset <= end,
+                handle.offset + handle.sizeBytes == end, handle.offset > 0
             else { throw FormatError(.invalid, "the trailer of the segment is damaged", at: 0) }
         } catch {
             return unreadable.append((.segment(number), error.message))
         }
         let bytes = try FoundFiles.read(name, in: directory) { _ in
-            (place.offset, place.sizeBytes)
+            (handle.offset, handle.sizeBytes)
         }
         do throws(FormatError) {
             let seed = SegmentFormat.seed(
-                databaseID: databaseID, number: number, offset: place.offset)
-            guard checksum(bytes.span, seed: seed) == place.checksum else {
+                databaseID: databaseID, number: number, offset: handle.offset)
+            guard checksum(bytes.span, seed: seed) == handle.checksum else {
                 throw FormatError(.checksum, "the footer does not match its checksum", at: 0)
             }
             let plain = try decompressedBytes(
                 bytes.span, limit: SegmentFormat.blockSizeBytesMax)
             var reader = ByteReader(plain.span)
-            let footer = try reader.readFooter(end: place.offset)
+            let footer = try reader.readFooter(end: handle.offset)
             let info = Manifest.Segment(
                 number: number, experiment: footer.experiment, sizeBytes: size,
-                footerChecksum: place.checksum, rowCount: footer.rowCount,
+                footerChecksum: handle.checksum, rowCount: footer.rowCount,
                 valueCount: footer.valueCount, firstTime: footer.firstTime,
                 lastTime: footer.lastTime)
             segments.append(Segment(info: info, footer: footer))

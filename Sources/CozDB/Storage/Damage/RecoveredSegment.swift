@@ -15,12 +15,12 @@ enum RecoveredSegment {
         }
         let offset = try footerOffset(of: file, info, databaseID: databaseID)
         guard let offset else { return nil }
-        let place = BlockPlace(
+        let handle = BlockHandle(
             offset: offset, sizeBytes: info.sizeBytes - SegmentFormat.trailerSizeBytes - offset,
             checksum: info.footerChecksum)
         do throws(DatabaseError) {
             let opened = try SegmentFile.open(
-                file, info, databaseID: databaseID, footerAt: place)
+                file, info, databaseID: databaseID, footerAt: handle)
             return SegmentReader(info, opened)
         } catch {
             if error.isSystemCallFailure { throw error }

@@ -164,7 +164,7 @@ private struct CommitTable {
     private var tagSetCount = 0
     private var types: [FieldType] = []
     /// The columns of all layouts, one after the other, and where each layout ends.
-    private var places: [UInt32] = []
+    private var columns: [UInt32] = []
     private var ends: [Int] = []
 
     mutating func readHead(
@@ -196,17 +196,17 @@ private struct CommitTable {
         _ reader: inout ByteReader, into receiver: inout some CommitReceiver
     ) throws(FormatError) {
         for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
-            let start = places.count
+            let start = columns.count
             let count = try reader.readCount(limit: reader.remaining)
             guard count > 0 else {
                 throw FormatError(.invalid, "a row without values", at: reader.offset)
             }
             for _ in 0..<count {
-                places.append(
+                columns.append(
                     UInt32(truncatingIfNeeded: try reader.readCount(limit: types.count - 1)))
             }
-            ends.append(places.count)
-            receiver.receiveLayout(places.span.extracting(start..<places.count))
+            ends.append(columns.count)
+            receiver.receiveLayout(columns.span.extracting(start..<columns.count))
         }
     }
 
@@ -231,8 +231,8 @@ private struct CommitTable {
             time &+= try reader.readSigned() &* (code & 1 == 1 ? 1_000_000 : 1)
             bits.removeAll(keepingCapacity: true)
             for index in (layout == 0 ? 0 : ends[layout - 1])..<ends[layout] {
-                let place = Int(places[index])
-                switch types[place] {
+                let column = Int(columns[index])
+                switch types[column] {
                 case .float: bits.append(try reader.readUInt64())
                 case .integer: bits.append(UInt64(bitPattern: try reader.readSigned()))
                 case .boolean: bits.append(UInt64(try reader.readUInt8() & 1))
@@ -240,10 +240,10 @@ private struct CommitTable {
                     let code = try reader.readVarint()
                     if code == CommitTimes.wordFollows {
                         let word = try reader.readUInt64() | ISOTime.packedTimeTag
-                        times.note(word, column: place)
+                        times.note(word, column: column)
                         bits.append(word)
                     } else if code & 1 == 1 {
-                        bits.append(times.word(code, column: place, time: time))
+                        bits.append(times.word(code, column: column, time: time))
                     } else {
                         bits.append(
                             try CommitTable.string(code >> 1, strings, at: reader.offset))

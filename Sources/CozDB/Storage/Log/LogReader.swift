@@ -140,10 +140,10 @@ struct LogReader {
         }
     }
 
-    /// Decides whether a place without a good frame is the end, a torn tail or damage.
+    /// Decides whether an offset without a good frame is the end, a torn tail or damage.
     ///
     /// - Parameter fault: what is wrong with a frame whose checksum is right.
-    /// - Returns: the later frame that was written when this place was durable; nil for an end.
+    /// - Returns: the later frame that was written when this offset was durable; nil for an end.
     /// - Throws: `damaged` if the log is sealed.
     private mutating func classifyEnd(
         at offset: Int, because fault: FormatError?
@@ -156,21 +156,21 @@ struct LogReader {
                     + "cannot be read", file: file.path, offset: offset)
         }
         var hasBytes = false
-        var place = offset
-        while place < sizeBytes {
-            if try isZero(at: place) {
-                place += LogReader.zeros.count
+        var next = offset
+        while next < sizeBytes {
+            if try isZero(at: next) {
+                next += LogReader.zeros.count
                 continue
             }
-            try load(place, count: LogFormat.frameHeaderSizeBytes)
-            let header = bytes(at: place, count: LogFormat.frameHeaderSizeBytes)
+            try load(next, count: LogFormat.frameHeaderSizeBytes)
+            let header = bytes(at: next, count: LogFormat.frameHeaderSizeBytes)
             hasBytes = hasBytes || header.contains { $0 != 0 }
-            if header.contains(where: { $0 != 0 }), let frame = try frame(at: place),
+            if header.contains(where: { $0 != 0 }), let frame = try frame(at: next),
                 frame.header.durableSizeBytes > offset
             {
-                return (place, frame.header)
+                return (next, frame.header)
             }
-            place += LogFormat.alignment
+            next += LogFormat.alignment
         }
         tornBytes = hasBytes ? sizeBytes - offset : 0
         return nil

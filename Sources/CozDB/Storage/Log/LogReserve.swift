@@ -47,16 +47,16 @@ final class LogReserve: Sendable {
         state = Monitor(State(endBytes: LogReserve.firstSizeBytes))
     }
 
-    /// Reserves a place for a frame. Returns when no other thread writes there, and starts writing
+    /// Reserves a range for a frame. Returns when no other thread writes there, and starts writing
     /// more zeros if little space is left.
-    func take(_ place: Range<Int>) {
+    func take(_ range: Range<Int>) {
         // Zeros that are being written would overwrite a frame that ends after them.
         let isWanted = state.withLock(
-            when: { place.upperBound <= $0.endBytes || $0.work != .writing }
+            when: { range.upperBound <= $0.endBytes || $0.work != .writing }
         ) { state in
-            state.endBytes = max(state.endBytes, place.upperBound)
-            let isLow = state.endBytes - place.upperBound < LogReserve.leastSizeBytes
-            let isSmall = place.count <= LogReserve.frameSizeBytesMax
+            state.endBytes = max(state.endBytes, range.upperBound)
+            let isLow = state.endBytes - range.upperBound < LogReserve.leastSizeBytes
+            let isSmall = range.count <= LogReserve.frameSizeBytesMax
             guard isLow, isSmall, state.work == .none, !state.isBroken else { return false }
             state.work = .requested
             return true

@@ -17,10 +17,10 @@ struct LossText: Equatable, Sendable {
     init(message: String) {
         let separator = Array(LossText.separator.utf8)
         let bytes = Array(message.utf8)
-        let place = bytes.indices.first { bytes[$0...].starts(with: separator) }
-        found = place.map { String(decoding: bytes[..<$0], as: UTF8.self) } ?? message
+        let index = bytes.indices.first { bytes[$0...].starts(with: separator) }
+        found = index.map { String(decoding: bytes[..<$0], as: UTF8.self) } ?? message
         lost =
-            place.map { String(decoding: bytes[($0 + separator.count)...], as: UTF8.self) } ?? ""
+            index.map { String(decoding: bytes[($0 + separator.count)...], as: UTF8.self) } ?? ""
     }
 
     var message: String { lost.isEmpty ? found : found + LossText.separator + lost }

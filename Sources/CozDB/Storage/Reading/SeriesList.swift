@@ -154,10 +154,10 @@ extension SegmentReader {
     /// The series of a block of the series table, in key order.
     func series(block: Int) throws(DatabaseError) -> [SeriesEntry] {
         let directory = try seriesDirectory()
-        let place = SeriesColumn.place(directory, block)
+        let handle = SeriesColumn.handle(directory, block)
         let count = directory.int(SeriesColumn.count, block)
         let rowCount = footer.rowCount
-        return try read(place) { bytes throws(FormatError) in
+        return try read(handle) { bytes throws(FormatError) in
             var reader = ByteReader(bytes)
             let entries = try IntegerTable(
                 decoding: reader.readBlob(limit: reader.remaining), columnCount: 3,

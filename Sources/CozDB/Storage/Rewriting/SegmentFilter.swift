@@ -299,7 +299,7 @@ extension SegmentColumnReader {
         _ block: Int, movedBy shift: Int, to writer: SegmentWriter
     ) throws(DatabaseError) {
         let column = segment.footer.fields[field].column
-        let bytes = try segment.read(directory.place(block)) { [UInt8](copying: $0) }
+        let bytes = try segment.read(directory.handle(block)) { [UInt8](copying: $0) }
         var part = RowValues()
         let encoding = directory.encoding(block)
         let isCoded = column.type == .string && !SegmentFormat.holdsStrings(encoding)
@@ -322,7 +322,7 @@ extension SegmentReader {
         for block in table.blocks(rows: rows) {
             let own = table.rows(ofBlock: block)
             if own.clamped(to: rows) == own {
-                let bytes = try read(table.place(block)) { [UInt8](copying: $0) }
+                let bytes = try read(table.handle(block)) { [UInt8](copying: $0) }
                 try writer.copyTimes(bytes, entry: table.entry(block, type: .integer))
             } else {
                 try writer.addTimes(times(rows: own.clamped(to: rows)))

@@ -4,7 +4,7 @@
 struct BlockEntry: Sendable {
     /// From the first to the last row with a value.
     var rows: ClosedRange<Int>
-    var place: BlockPlace
+    var handle: BlockHandle
     var encoding: UInt8
     /// The number of values, their times and, in fields of numbers, statistics.
     var summary: ColumnSummary
@@ -72,8 +72,8 @@ struct BlockTable: Sendable {
 
     func sizeBytes(_ block: Int) -> Int { integers.int(Column.sizeBytes, block) }
 
-    func place(_ block: Int) -> BlockPlace {
-        BlockPlace(
+    func handle(_ block: Int) -> BlockHandle {
+        BlockHandle(
             offset: offset(block), sizeBytes: sizeBytes(block),
             checksum: UInt32(truncatingIfNeeded: integers.int(Column.checksum, block)))
     }
@@ -133,7 +133,7 @@ struct BlockTable: Sendable {
 
     func entry(_ block: Int, type: FieldType) -> BlockEntry {
         BlockEntry(
-            rows: firstRow(block)...max(firstRow(block), lastRow(block)), place: place(block),
+            rows: firstRow(block)...max(firstRow(block), lastRow(block)), handle: handle(block),
             encoding: encoding(block), summary: summary(block, type: type))
     }
 
@@ -142,18 +142,18 @@ struct BlockTable: Sendable {
         let summary = entry.summary
         let words = [
             UInt64(entry.rows.lowerBound), UInt64(entry.rows.upperBound), UInt64(summary.count),
-            UInt64(entry.place.offset), UInt64(entry.place.sizeBytes),
-            UInt64(entry.place.checksum), UInt64(entry.encoding),
+            UInt64(entry.handle.offset), UInt64(entry.handle.sizeBytes),
+            UInt64(entry.handle.checksum), UInt64(entry.encoding),
             UInt64(bitPattern: summary.firstTime), UInt64(bitPattern: summary.lastTime),
             summary.min, summary.max, summary.sum, summary.first, summary.last,
         ]
         integers.append(words.prefix(integers.columns.count))
     }
 
-    /// Changes the place of a block that was moved.
-    mutating func move(_ block: Int, to place: BlockPlace) {
-        integers.columns[Column.offset][block] = UInt64(place.offset)
-        integers.columns[Column.checksum][block] = UInt64(place.checksum)
+    /// Changes the handle of a block that was moved.
+    mutating func move(_ block: Int, to handle: BlockHandle) {
+        integers.columns[Column.offset][block] = UInt64(handle.offset)
+        integers.columns[Column.checksum][block] = UInt64(handle.checksum)
     }
 
     /// Checks that rows ascend, no block has more values than rows, and none is larger than the

@@ -15,11 +15,11 @@ struct BlockVerifier {
 
     /// Returns the indices of damaged blocks.
     ///
-    /// - Parameter places: ascending, close to each other, and inside the file.
+    /// - Parameter handles: ascending, close to each other, and inside the file.
     /// - Throws: `io` if a read fails for another reason than a media error.
-    mutating func damaged(_ places: [BlockPlace]) throws(DatabaseError) -> [Int] {
-        guard let base = places.first?.offset else { return [] }
-        let end = places.reduce(base) { max($0, $1.offset + $1.sizeBytes) }
+    mutating func damaged(_ handles: [BlockHandle]) throws(DatabaseError) -> [Int] {
+        guard let base = handles.first?.offset else { return [] }
+        let end = handles.reduce(base) { max($0, $1.offset + $1.sizeBytes) }
         let count: Int
         do throws(FileError) {
             count = try file.read(end - base, at: base, into: &memory)
@@ -28,9 +28,9 @@ struct BlockVerifier {
                 throw DatabaseError(error, while: "reading a segment")
             }
             // Reads one by one to find the blocks that the device cannot read.
-            if places.count == 1 { return [0] }
+            if handles.count == 1 { return [0] }
             var found: [Int] = []
-            for index in places.indices where try !damaged([places[index]]).isEmpty {
+            for index in handles.indices where try !damaged([handles[index]]).isEmpty {
                 found.append(index)
             }
             return found
@@ -38,12 +38,12 @@ struct BlockVerifier {
         var found: [Int] = []
         let bytes = memory
         let span = bytes.span
-        for (index, place) in places.enumerated() where place.sizeBytes > 0 {
-            let (start, end) = (place.offset - base, place.offset - base + place.sizeBytes)
+        for (index, handle) in handles.enumerated() where handle.sizeBytes > 0 {
+            let (start, end) = (handle.offset - base, handle.offset - base + handle.sizeBytes)
             let seed = SegmentFormat.seed(
-                databaseID: databaseID, number: number, offset: place.offset)
+                databaseID: databaseID, number: number, offset: handle.offset)
             if end > count
-                || checksum(span.extracting(start..<end), seed: seed) != place.checksum
+                || checksum(span.extracting(start..<end), seed: seed) != handle.checksum
             {
                 found.append(index)
             }

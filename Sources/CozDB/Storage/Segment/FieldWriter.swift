@@ -24,10 +24,10 @@ struct FieldWriter {
     let column: Column
     private(set) var valueCount = 0
 
-    /// Values that are not in a block yet, and the places of the first and the last of them.
+    /// Values that are not in a block yet, and the row and time of the first and the last of them.
     private var bits: [UInt64] = []
-    private var first = Place()
-    private var last = Place()
+    private var first = RowTime()
+    private var last = RowTime()
     /// The times of the pending rows, for strings only: a block may store differences to them.
     private var times: [Int64] = []
     /// The fields that this field may refer to, and which pending values equal theirs.
@@ -35,7 +35,7 @@ struct FieldWriter {
     private var matches: [[Bool]] = []
 
     /// A row and its time.
-    private struct Place {
+    private struct RowTime {
         var row: UInt32 = 0
         var time: Int64 = 0
     }
@@ -81,8 +81,8 @@ struct FieldWriter {
                 copies.removeFirst()
                 if bits.isEmpty || bits.count >= WholeBlock.countMin {
                     try flush(to: &output)
-                    let first = Self.place(of: newRows[start], in: chunk).row
-                    let last = Self.place(of: newRows[block.values.upperBound - 1], in: chunk).row
+                    let first = Self.rowTime(of: newRows[start], in: chunk).row
+                    let last = Self.rowTime(of: newRows[block.values.upperBound - 1], in: chunk).row
                     try appendCopy(block.bytes, block.entry, rows: first...last, to: &output)
                     start = block.values.upperBound
                     continue
@@ -99,8 +99,8 @@ struct FieldWriter {
             case .string: end = append(words: words, start..<end, strings)
             default: bits.append(contentsOf: own.words[start..<end])
             }
-            if isFirst { first = Self.place(of: newRows[start], in: chunk) }
-            last = Self.place(of: newRows[end - 1], in: chunk)
+            if isFirst { first = Self.rowTime(of: newRows[start], in: chunk) }
+            last = Self.rowTime(of: newRows[end - 1], in: chunk)
             if column.type == .string {
                 appendWords(
                     of: chunk.times.span, at: newRows.extracting(start..<end), from: 0, to: &times)
@@ -123,12 +123,12 @@ struct FieldWriter {
     ) throws(DatabaseError) {
         var entry = entry
         entry.rows = Int(rows.lowerBound)...Int(rows.upperBound)
-        entry.place = try output.append(block: bytes)
+        entry.handle = try output.append(block: bytes)
         directory.append(entry)
     }
 
-    private static func place(of row: UInt32, in chunk: RowChunk) -> Place {
-        Place(
+    private static func rowTime(of row: UInt32, in chunk: RowChunk) -> RowTime {
+        RowTime(
             row: UInt32(truncatingIfNeeded: chunk.firstRow) &+ row, time: chunk.times[Int(row)])
     }
 
@@ -163,7 +163,7 @@ struct FieldWriter {
                 bits.append(part.bits[index])
             }
             for field in referenced.indices { referenced[field].isSame.append(false) }
-            last = Place(row: part.rows[index], time: part.times[index])
+            last = RowTime(row: part.rows[index], time: part.times[index])
             if bits.count == 1 { first = last }
             if column.type == .string { times.append(last.time) }
             if bits.count == SegmentFormat.blockCountMax || hasManyBytes {
@@ -176,7 +176,7 @@ struct FieldWriter {
     /// Copies a whole block of another segment.
     ///
     /// - Parameters:
-    ///   - entry: the block entry in the other segment. Its rows and its place are replaced.
+    ///   - entry: the block entry in the other segment. Its rows and its handle are replaced.
     ///   - codes: the block's values, if they are codes of the other segment's dictionary. They are
     ///     translated, so that this dictionary gets no unused string.
     mutating func append(
@@ -192,8 +192,8 @@ struct FieldWriter {
             translation.begin(.table(codes.strings))
             for code in codes.bits { append(string: code, .table(codes.strings)) }
             times = codes.times
-            first = Place(row: firstRow, time: times[0])
-            last = Place(row: lastRow, time: times[times.count - 1])
+            first = RowTime(row: firstRow, time: times[0])
+            last = RowTime(row: lastRow, time: times[times.count - 1])
             for index in referenced.indices { referenced[index].isSame = bits.map { _ in false } }
             if bits != codes.bits || hasManyBytes {
                 return try flush(to: &output)
@@ -226,9 +226,9 @@ struct FieldWriter {
         from first: Int, staged: SegmentOutput, in output: inout SegmentOutput
     ) throws(DatabaseError) {
         guard first < directory.count else { return }
-        let placeOf = try output.append(staged)
+        let handleOf = try output.append(staged)
         for block in first..<directory.count {
-            directory.move(block, to: placeOf(directory.place(block)))
+            directory.move(block, to: handleOf(directory.handle(block)))
         }
     }
 
@@ -302,19 +302,19 @@ struct FieldWriter {
         guard !bits.isEmpty else { return }
         var summary = ColumnSummary(
             type: column.type, count: bits.count, firstTime: first.time, lastTime: last.time)
-        var place: BlockPlace
+        var handle: BlockHandle
         var encoding = SegmentFormat.plainStrings
         if plainEnds.count == bits.count {
-            place = try output.append {
+            handle = try output.append {
                 encodeStrings(heap: plainHeap.span, ends: plainEnds, into: &$1)
             }
         } else if !plainEnds.isEmpty {
             encoding = SegmentFormat.mixedStrings
-            place = try output.append(words: bits, heap: plainHeap, ends: plainEnds)
+            handle = try output.append(words: bits, heap: plainHeap, ends: plainEnds)
         } else {
             var sources = BlockReferences(partners: referenced)
             if column.type == .string, ISOTime.isWord(bits[0]) { sources.rowTimes = times }
-            (place, encoding) = try output.append(
+            (handle, encoding) = try output.append(
                 words: bits, type: column.type, repeating: sources)
             if column.type != .string {
                 summarize(bits.span, into: &summary)
@@ -322,7 +322,7 @@ struct FieldWriter {
         }
         directory.append(
             BlockEntry(
-                rows: Int(first.row)...Int(last.row), place: place, encoding: encoding,
+                rows: Int(first.row)...Int(last.row), handle: handle, encoding: encoding,
                 summary: summary))
         removePending()
         limitDictionary()

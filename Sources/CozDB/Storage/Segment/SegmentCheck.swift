@@ -31,7 +31,7 @@ struct SegmentDamage: Sendable {
 
 /// Checks all blocks of a segment.
 struct SegmentCheck {
-    /// The damage at one place, with the data that is lost.
+    /// The damage of one block, with the data that is lost.
     struct Problem: Sendable {
         var offset: Int?
         var text: LossText
@@ -48,7 +48,7 @@ struct SegmentCheck {
     /// The ranges of all blocks, to find bytes outside of them.
     private var covered: [Range<Int>] = []
     /// The blocks of presence, times and values.
-    private var parts: [(place: BlockPlace, part: SegmentPart)] = []
+    private var parts: [(handle: BlockHandle, part: SegmentPart)] = []
     private var knownOffsets: Set<Int> = []
     /// Why the system refused a read, which is no evidence of damage.
     private var refusal: DatabaseError?
@@ -66,7 +66,7 @@ struct SegmentCheck {
         checkSeries()
         checkTimes()
         for entry in segment.footerParts {
-            if case .presence = entry.part { parts.append(entry) } else { cover(entry.place) }
+            if case .presence = entry.part { parts.append(entry) } else { cover(entry.handle) }
         }
         for field in segment.footer.fields.indices { checkField(field) }
         try checkBlocks()
@@ -100,16 +100,16 @@ struct SegmentCheck {
         problems.append(Problem(offset: error.offset, text: text))
     }
 
-    private mutating func cover(_ place: BlockPlace) {
-        guard place.sizeBytes > 0, isInside(place) else { return }
-        covered.append(place.offset..<(place.offset + place.sizeBytes))
+    private mutating func cover(_ handle: BlockHandle) {
+        guard handle.sizeBytes > 0, isInside(handle) else { return }
+        covered.append(handle.offset..<(handle.offset + handle.sizeBytes))
         blockCount += 1
     }
 
-    private func isInside(_ place: BlockPlace) -> Bool {
+    private func isInside(_ handle: BlockHandle) -> Bool {
         let size = segment.info.sizeBytes
-        return place.offset >= 0 && place.sizeBytes >= 0 && place.offset <= size
-            && place.sizeBytes <= size - place.offset
+        return handle.offset >= 0 && handle.sizeBytes >= 0 && handle.offset <= size
+            && handle.sizeBytes <= size - handle.offset
     }
 
     // MARK: Decoded parts
@@ -117,13 +117,11 @@ struct SegmentCheck {
     private mutating func checkSeries() {
         let footer = segment.footer
         guard footer.seriesCount > 0 else { return }
-        guard let places = attempt({ (segment) throws(DatabaseError) in try segment.seriesParts() })
-        else {
-            return damage.rows.append(0..<footer.rowCount)
-        }
+        let found = attempt { (segment) throws(DatabaseError) in try segment.seriesParts() }
+        guard let found else { return damage.rows.append(0..<footer.rowCount) }
         // If all blocks are intact, they cover all rows from the first to the last.
-        for (block, entry) in places.enumerated() {
-            cover(entry.place)
+        for (block, entry) in found.enumerated() {
+            cover(entry.handle)
             let series = attempt { (segment) throws(DatabaseError) in
                 try segment.series(block: block)
             }
@@ -132,18 +130,18 @@ struct SegmentCheck {
     }
 
     private mutating func checkTimes() {
-        if let places = attempt({ (segment) throws(DatabaseError) in try segment.timeParts() }) {
-            parts += places
+        if let found = attempt({ (segment) throws(DatabaseError) in try segment.timeParts() }) {
+            parts += found
         } else {
             damage.rows.append(0..<segment.footer.rowCount)
         }
     }
 
     private mutating func checkField(_ index: Int) {
-        if let places = attempt({ (segment) throws(DatabaseError) in
+        if let handles = attempt({ (segment) throws(DatabaseError) in
             try segment.valueParts(ofField: index)
         }) {
-            parts += places
+            parts += handles
         } else {
             damage.fields.insert(index)
         }
@@ -160,10 +158,10 @@ struct SegmentCheck {
     private static let readsInRow = 16
 
     private mutating func checkBlocks() throws(DatabaseError) {
-        for entry in parts where !isInside(entry.place) { note(entry.part, at: entry.place) }
-        parts = parts.filter { isInside($0.place) }
-        parts.sort { $0.place.offset < $1.place.offset }
-        for entry in parts { cover(entry.place) }
+        for entry in parts where !isInside(entry.handle) { note(entry.part, at: entry.handle) }
+        parts = parts.filter { isInside($0.handle) }
+        parts.sort { $0.handle.offset < $1.handle.offset }
+        for entry in parts { cover(entry.handle) }
         let (parts, groups) = (parts, readGroups())
         let bad = Mutex<(parts: [Int], failure: DatabaseError?)>(([], nil))
         let (file, segment, databaseID) = (file, segment, databaseID)
@@ -174,7 +172,7 @@ struct SegmentCheck {
             var reader = BlockVerifier(file, databaseID: databaseID, number: segment.info.number)
             do throws(DatabaseError) {
                 for group in row {
-                    let found = try reader.damaged(parts[group].map(\.place))
+                    let found = try reader.damaged(parts[group].map(\.handle))
                     if found.isEmpty { continue }
                     bad.withLock { $0.parts += found.map { group.lowerBound + $0 } }
                 }
@@ -184,7 +182,7 @@ struct SegmentCheck {
         }
         let (found, failure) = bad.withLock { ($0.parts.sorted(), $0.failure) }
         if let failure { throw failure }
-        for index in found { note(parts[index].part, at: parts[index].place) }
+        for index in found { note(parts[index].part, at: parts[index].handle) }
     }
 
     /// Groups consecutive blocks into reads.
@@ -192,8 +190,8 @@ struct SegmentCheck {
         var groups: [Range<Int>] = []
         var start = 0
         for index in parts.indices {
-            let end = parts[index].place.offset + parts[index].place.sizeBytes
-            if end - parts[start].place.offset > SegmentCheck.readSizeBytes, index > start {
+            let end = parts[index].handle.offset + parts[index].handle.sizeBytes
+            if end - parts[start].handle.offset > SegmentCheck.readSizeBytes, index > start {
                 groups.append(start..<index)
                 start = index
             }
@@ -203,11 +201,11 @@ struct SegmentCheck {
     }
 
     /// Records a damaged block, unless reading it again succeeds.
-    private mutating func note(_ part: SegmentPart, at place: BlockPlace) {
+    private mutating func note(_ part: SegmentPart, at handle: BlockHandle) {
         // The same message as for a query that reads the block.
         let found: Void? = attempt { [quiet] _ throws(DatabaseError) in
             do throws(DatabaseError) {
-                try quiet.read(place) { _ in }
+                try quiet.read(handle) { _ in }
             } catch {
                 throw error.isSystemCallFailure ? error : error.losing(quiet.lost(part))
             }
@@ -274,7 +272,7 @@ struct SegmentCheck {
     }
 
     /// Reports blocks in which the times of a series do not ascend within the bounds in the series
-    /// directory. A merge could not place such rows.
+    /// directory. A merge could not handle such rows.
     private mutating func checkOrder(_ times: BlockTable) {
         guard let directory = try? segment.seriesDirectory() else { return }
         for block in 0..<directory.count {
@@ -326,7 +324,7 @@ struct SegmentCheck {
 }
 
 extension SegmentReader {
-    /// The place of the footer.
+    /// The handle of the footer.
     var footerRange: Range<Int> {
         let end = info.sizeBytes - SegmentFormat.trailerSizeBytes
         return (end - footerSizeBytes)..<end

@@ -75,7 +75,7 @@ extension SegmentColumnReader {
         try loadRows(ofBlock: block)
         let count = loadedRange.count
         var own = test
-        passing = try segment.read(directory.place(block)) { bytes throws(FormatError) in
+        passing = try segment.read(directory.handle(block)) { bytes throws(FormatError) in
             var filter = BlockFilter()
             var found = BitVector()
             try filter.select(

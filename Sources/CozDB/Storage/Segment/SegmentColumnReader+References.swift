@@ -7,7 +7,7 @@ extension SegmentColumnReader {
         _ block: Int, _ type: FieldType
     ) throws(DatabaseError) -> [UInt64] {
         let rows = loadedRows[loadedRange]
-        let same = try segment.read(directory.place(block)) {
+        let same = try segment.read(directory.handle(block)) {
             bytes throws(FormatError) in
             var decoder = BlockDecoder()
             return try decoder.decodeSame(bytes, count: rows.count, type: type)

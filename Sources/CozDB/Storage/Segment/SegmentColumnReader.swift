@@ -141,7 +141,7 @@ struct SegmentColumnReader {
                 target.wholeBlocks.append(
                     WholeBlock(
                         values: start..<(start + taken.count),
-                        bytes: try segment.read(directory.place(block)) {
+                        bytes: try segment.read(directory.handle(block)) {
                             [UInt8](copying: $0)
                         }, entry: directory.entry(block, type: storedType)))
             }
@@ -324,7 +324,7 @@ struct SegmentColumnReader {
             let readable = try readableTimes(loadedRange)
             let rowTimes = readable.times
             missing = readable.missing
-            loadedBits = try segment.read(directory.place(block)) { bytes throws(FormatError) in
+            loadedBits = try segment.read(directory.handle(block)) { bytes throws(FormatError) in
                 var decoder = BlockDecoder()
                 return try decoder.decodeRowTimes(bytes, rowTimes: rowTimes.span)
             }

@@ -42,44 +42,44 @@ struct SegmentFile: Sendable {
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
             sizeBytes: sizeBytes)
         // Copied: touching a page of a mapping may load megabytes around it.
-        let place = try file.readEnds()
-        let footer = try file.readFooter(place)
+        let handle = try file.readEnds()
+        let footer = try file.readFooter(handle)
         if access == .mapped {
             file.bytes = .mapped(
                 try calling("opening a segment") { () throws(FileError) in
                     try bytes.map(size: sizeBytes)
                 })
         }
-        return (file, footer, place.sizeBytes)
+        return (file, footer, handle.sizeBytes)
     }
 
     /// Opens a segment by its footer alone, ignoring header and trailer.
     ///
-    /// - Parameter place: the place of the footer.
+    /// - Parameter handle: the handle of the footer.
     static func open(
         _ bytes: any File, _ info: Manifest.Segment, databaseID: UInt64,
-        footerAt place: BlockPlace
+        footerAt handle: BlockHandle
     ) throws(DatabaseError) -> Opened {
         let file = SegmentFile(
             path: bytes.path, info: info, databaseID: databaseID, bytes: .file(bytes),
             sizeBytes: info.sizeBytes)
-        return (file, try file.readFooter(place), place.sizeBytes)
+        return (file, try file.readFooter(handle), handle.sizeBytes)
     }
 
     /// Verifies a block and passes it to the body.
     func read<Result>(
-        _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
+        _ handle: BlockHandle, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
-        guard place.offset >= 0, place.sizeBytes >= 0,
-            place.offset <= sizeBytes - place.sizeBytes
+        guard handle.offset >= 0, handle.sizeBytes >= 0,
+            handle.offset <= sizeBytes - handle.sizeBytes
         else {
             throw DatabaseError(
-                .damaged, "a block outside the file", file: path, offset: place.offset)
+                .damaged, "a block outside the file", file: path, offset: handle.offset)
         }
-        return try withBytes(place.offset, count: place.sizeBytes) { bytes throws(FormatError) in
+        return try withBytes(handle.offset, count: handle.sizeBytes) { bytes throws(FormatError) in
             let seed = SegmentFormat.seed(
-                databaseID: databaseID, number: info.number, offset: place.offset)
-            guard place.sizeBytes == 0 || checksum(bytes, seed: seed) == place.checksum else {
+                databaseID: databaseID, number: info.number, offset: handle.offset)
+            guard handle.sizeBytes == 0 || checksum(bytes, seed: seed) == handle.checksum else {
                 throw FormatError(.checksum, "this block does not match its checksum", at: 0)
             }
             return try body(bytes)
@@ -108,8 +108,8 @@ struct SegmentFile: Sendable {
         }
     }
 
-    /// Verifies header and trailer and returns the place of the footer.
-    private func readEnds() throws(DatabaseError) -> BlockPlace {
+    /// Verifies header and trailer and returns the handle of the footer.
+    private func readEnds() throws(DatabaseError) -> BlockHandle {
         let minimum = SegmentFormat.headerSizeBytes + SegmentFormat.trailerSizeBytes
         guard sizeBytes == info.sizeBytes, sizeBytes >= minimum else {
             throw DatabaseError(
@@ -121,11 +121,11 @@ struct SegmentFile: Sendable {
         return try withBytes(trailerOffset, count: SegmentFormat.trailerSizeBytes, readTrailer)
     }
 
-    private func readFooter(_ place: BlockPlace) throws(DatabaseError) -> SegmentFooter {
-        try read(place) { bytes throws(FormatError) in
+    private func readFooter(_ handle: BlockHandle) throws(DatabaseError) -> SegmentFooter {
+        try read(handle) { bytes throws(FormatError) in
             let plain = try decompressedBytes(bytes, limit: SegmentFormat.blockSizeBytesMax)
             var reader = ByteReader(plain.span)
-            let footer = try reader.readFooter(end: place.offset)
+            let footer = try reader.readFooter(end: handle.offset)
             guard footer.experiment == info.experiment, footer.rowCount == info.rowCount else {
                 throw FormatError(
                     .invalid,
@@ -163,7 +163,7 @@ struct SegmentFile: Sendable {
         }
     }
 
-    private func readTrailer(_ bytes: Span<UInt8>) throws(FormatError) -> BlockPlace {
+    private func readTrailer(_ bytes: Span<UInt8>) throws(FormatError) -> BlockHandle {
         var reader = ByteReader(bytes)
         let offset = try reader.readUInt64()
         let size = try reader.readUInt32()
@@ -178,6 +178,6 @@ struct SegmentFile: Sendable {
             throw FormatError(
                 .checksum, "the checksum of the footer differs from the manifest", at: 12)
         }
-        return BlockPlace(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
+        return BlockHandle(offset: Int(offset), sizeBytes: Int(size), checksum: sum)
     }
 }

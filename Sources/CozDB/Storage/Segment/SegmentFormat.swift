@@ -1,8 +1,8 @@
 // Layout of a segment file, shared by SegmentWriter and SegmentReader; docs/format/segment.md.
 //
 //     header    32 bytes: magic, version, checksum of the rest, database id, file number
-//     blocks    in any order; each is named by its place: offset, size, checksum
-//     footer    what the segment holds and the places of its directories
+//     blocks    in any order; each is named by its handle: offset, size, checksum
+//     footer    what the segment holds and the handles of its directories
 //     trailer   32 bytes: offset, size and checksum of the footer, size of the file, magic
 //
 // Rows are sorted by series key and time and numbered from 0. A series that starts with many values
@@ -69,8 +69,8 @@ enum SegmentFormat {
     }
 }
 
-/// The place of a block and the checksum of its bytes (seeded with file and offset).
-struct BlockPlace: Equatable, Sendable {
+/// Where a block is, and the checksum of its bytes (seeded with file and offset).
+struct BlockHandle: Equatable, Sendable {
     var offset = 0
     var sizeBytes = 0
     var checksum: UInt32 = 0
@@ -83,11 +83,11 @@ struct SegmentField: Sendable {
     var group = 0
     var valueCount: Int
     /// No bytes if `smallBlockCount` is not 0.
-    var directory = BlockPlace()
+    var directory = BlockHandle()
     /// The number of its entries in `SmallDirectories`; 0 if the field has its own directory.
     var smallBlockCount = 0
     /// The strings of the codes in its blocks; no bytes for other types.
-    var dictionary = BlockPlace()
+    var dictionary = BlockHandle()
     var dictionaryCount = 0
 }
 
@@ -99,11 +99,11 @@ struct SegmentFooter: Sendable {
     var seriesCount = 0
     var firstTime = Int64.max
     var lastTime = Int64.min
-    var timeDirectory = BlockPlace()
-    var seriesDirectory = BlockPlace()
-    var smallDirectories = BlockPlace()
+    var timeDirectory = BlockHandle()
+    var seriesDirectory = BlockHandle()
+    var smallDirectories = BlockHandle()
     /// The presence vectors.
-    var groups: [BlockPlace] = []
+    var groups: [BlockHandle] = []
     var fields: [SegmentField] = []
 
     var valueCount: Int {
@@ -112,10 +112,10 @@ struct SegmentFooter: Sendable {
 }
 
 extension ByteWriter {
-    mutating func append(_ place: BlockPlace) {
-        appendVarint(place.offset)
-        appendVarint(place.sizeBytes)
-        append(place.checksum)
+    mutating func append(_ handle: BlockHandle) {
+        appendVarint(handle.offset)
+        appendVarint(handle.sizeBytes)
+        append(handle.checksum)
     }
 
     mutating func append(_ footer: SegmentFooter) {
@@ -144,16 +144,16 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// Reads a place that lies between the header and `end`.
+    /// Reads a handle that lies between the header and `end`.
     @_lifetime(self: copy self)
-    mutating func readPlace(end: Int) throws(FormatError) -> BlockPlace {
+    mutating func readHandle(end: Int) throws(FormatError) -> BlockHandle {
         let start = offset
-        let place = try BlockPlace(
+        let handle = try BlockHandle(
             offset: readCount(limit: end), sizeBytes: readCount(limit: end), checksum: readUInt32())
-        guard place.sizeBytes == 0 || place.offset >= SegmentFormat.headerSizeBytes,
-            place.offset + place.sizeBytes <= end
+        guard handle.sizeBytes == 0 || handle.offset >= SegmentFormat.headerSizeBytes,
+            handle.offset + handle.sizeBytes <= end
         else { throw FormatError(.invalid, "a block outside the file", at: start) }
-        return place
+        return handle
     }
 
     @_lifetime(self: copy self)
@@ -168,11 +168,11 @@ extension ByteReader {
         }
         footer.firstTime = try readSigned()
         footer.lastTime = try readSigned()
-        footer.timeDirectory = try readPlace(end: end)
-        footer.seriesDirectory = try readPlace(end: end)
-        footer.smallDirectories = try readPlace(end: end)
+        footer.timeDirectory = try readHandle(end: end)
+        footer.seriesDirectory = try readHandle(end: end)
+        footer.smallDirectories = try readHandle(end: end)
         for _ in 0..<(try readCount(limit: remaining)) {
-            footer.groups.append(try readPlace(end: end))
+            footer.groups.append(try readHandle(end: end))
         }
         for _ in 0..<(try readCount(limit: remaining)) {
             let start = offset
@@ -190,8 +190,8 @@ extension ByteReader {
                 column: column, group: try readCount(limit: footer.groups.count - 1),
                 valueCount: try readCount(limit: footer.rowCount))
             field.smallBlockCount = try readCount(limit: SegmentFormat.smallBlockCountMax)
-            if field.smallBlockCount == 0 { field.directory = try readPlace(end: end) }
-            field.dictionary = try readPlace(end: end)
+            if field.smallBlockCount == 0 { field.directory = try readHandle(end: end) }
+            field.dictionary = try readHandle(end: end)
             field.dictionaryCount = try readCount(limit: SegmentFormat.dictionaryCountMax)
             footer.fields.append(field)
         }
@@ -267,8 +267,8 @@ enum SeriesColumn {
     static let firstRow = 3
     static let count = 4
 
-    static func place(_ directory: IntegerTable, _ block: Int) -> BlockPlace {
-        BlockPlace(
+    static func handle(_ directory: IntegerTable, _ block: Int) -> BlockHandle {
+        BlockHandle(
             offset: directory.int(offset, block), sizeBytes: directory.int(sizeBytes, block),
             checksum: UInt32(truncatingIfNeeded: directory.int(checksum, block)))
     }

@@ -1,4 +1,4 @@
-// The output of a segment file: encodes and appends blocks and returns their places.
+// The output of a segment file: encodes and appends blocks and returns their handles.
 
 /// Collects blocks into large writes and reuses the encoder's memory.
 struct SegmentOutput {
@@ -23,7 +23,7 @@ struct SegmentOutput {
         self.number = number
     }
 
-    /// Creates a staging output. Its places count from 0 and have no checksums.
+    /// Creates a staging output. Its handles count from 0 and have no checksums.
     init(encoder: BlockEncoder) {
         (databaseID, number, file) = (0, 0, nil)
         self.encoder = encoder
@@ -37,41 +37,41 @@ struct SegmentOutput {
 
     /// Appends the blocks of a staging output.
     ///
-    /// - Returns: a function from a staged place to the final one.
+    /// - Returns: a function from a staged handle to the final one.
     mutating func append(
         _ staged: SegmentOutput
-    ) throws(DatabaseError) -> (BlockPlace) -> BlockPlace {
+    ) throws(DatabaseError) -> (BlockHandle) -> BlockHandle {
         let base = offset
         let bytes = staged.buffer
         let (databaseID, number) = (databaseID, number)
         try append(bytes)
-        return { place in
-            if place.sizeBytes == 0 { return BlockPlace() }
-            let range = place.offset..<(place.offset + place.sizeBytes)
-            let offset = base + place.offset
+        return { handle in
+            if handle.sizeBytes == 0 { return BlockHandle() }
+            let range = handle.offset..<(handle.offset + handle.sizeBytes)
+            let offset = base + handle.offset
             let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)
-            return BlockPlace(
-                offset: offset, sizeBytes: place.sizeBytes,
+            return BlockHandle(
+                offset: offset, sizeBytes: handle.sizeBytes,
                 checksum: checksum(bytes.span.extracting(range), seed: seed))
         }
     }
 
-    /// Appends a block. An empty block has the place 0, 0, 0.
-    mutating func append(block: [UInt8]) throws(DatabaseError) -> BlockPlace {
-        guard !block.isEmpty else { return BlockPlace() }
-        var place = BlockPlace(offset: offset, sizeBytes: block.count)
+    /// Appends a block. An empty block has the handle 0, 0, 0.
+    mutating func append(block: [UInt8]) throws(DatabaseError) -> BlockHandle {
+        guard !block.isEmpty else { return BlockHandle() }
+        var handle = BlockHandle(offset: offset, sizeBytes: block.count)
         if file != nil {
             let seed = SegmentFormat.seed(databaseID: databaseID, number: number, offset: offset)
-            place.checksum = checksum(block.span, seed: seed)
+            handle.checksum = checksum(block.span, seed: seed)
         }
         try append(block)
-        return place
+        return handle
     }
 
     /// Appends a block that the body encodes.
     mutating func append(
         _ body: (BlockEncoder, inout ByteWriter) -> Void
-    ) throws(DatabaseError) -> BlockPlace {
+    ) throws(DatabaseError) -> BlockHandle {
         block.removeAll()
         body(encoder, &block)
         return try append(block: block.bytes)
@@ -80,7 +80,7 @@ struct SegmentOutput {
     /// Encodes values, which may refer to other blocks, as one block.
     mutating func append(
         words: [UInt64], type: FieldType, repeating sources: BlockReferences = BlockReferences()
-    ) throws(DatabaseError) -> (place: BlockPlace, encoding: UInt8) {
+    ) throws(DatabaseError) -> (handle: BlockHandle, encoding: UInt8) {
         block.removeAll()
         let encoding = encoder.encode(words.span, type: type, repeating: sources, into: &block)
         return (try append(block: block.bytes), encoding.rawValue)
@@ -89,7 +89,7 @@ struct SegmentOutput {
     /// Encodes words of times and codes, followed by the strings of the codes, as one block.
     mutating func append(
         words: [UInt64], heap: [UInt8], ends: [Int]
-    ) throws(DatabaseError) -> BlockPlace {
+    ) throws(DatabaseError) -> BlockHandle {
         try append { encoder, block in
             MixedStringBlock.append(
                 words: words, heap: heap, ends: ends, with: encoder, into: &block)
@@ -99,7 +99,7 @@ struct SegmentOutput {
     /// Encodes a directory with its size, followed by strings, as one block.
     mutating func append(
         table: IntegerTable, heap: [UInt8], ends: [Int]
-    ) throws(DatabaseError) -> BlockPlace {
+    ) throws(DatabaseError) -> BlockHandle {
         try append { encoder, block in
             var encoded = ByteWriter()
             table.encode(with: encoder, into: &encoded)

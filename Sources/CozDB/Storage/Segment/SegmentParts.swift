@@ -16,8 +16,8 @@ enum SegmentPart: Hashable, Sendable {
 
 extension SegmentReader {
     /// The blocks that the footer names, except for empty ones.
-    var footerParts: [(place: BlockPlace, part: SegmentPart)] {
-        var parts: [(place: BlockPlace, part: SegmentPart)] = [
+    var footerParts: [(handle: BlockHandle, part: SegmentPart)] {
+        var parts: [(handle: BlockHandle, part: SegmentPart)] = [
             (footer.timeDirectory, .timeDirectory), (footer.seriesDirectory, .seriesDirectory),
             (footer.smallDirectories, .smallDirectories),
         ]
@@ -28,36 +28,36 @@ extension SegmentReader {
             parts.append((field.directory, .fieldDirectory(field: index)))
             parts.append((field.dictionary, .dictionary(field: index)))
         }
-        return parts.filter { $0.place.sizeBytes > 0 }
+        return parts.filter { $0.handle.sizeBytes > 0 }
     }
 
     /// The blocks of the series table.
-    func seriesParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
+    func seriesParts() throws(DatabaseError) -> [(handle: BlockHandle, part: SegmentPart)] {
         guard footer.seriesCount > 0 else { return [] }
         let directory = try seriesDirectory()
         return (0..<directory.count).map {
-            (SeriesColumn.place(directory, $0), .series(block: $0))
+            (SeriesColumn.handle(directory, $0), .series(block: $0))
         }
     }
 
     /// The blocks of times.
-    func timeParts() throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
+    func timeParts() throws(DatabaseError) -> [(handle: BlockHandle, part: SegmentPart)] {
         let table = try timeBlocks()
-        return (0..<table.count).map { (table.place($0), .times(block: $0)) }
+        return (0..<table.count).map { (table.handle($0), .times(block: $0)) }
     }
 
     /// The blocks of values of a field.
     func valueParts(
         ofField field: Int
-    ) throws(DatabaseError) -> [(place: BlockPlace, part: SegmentPart)] {
+    ) throws(DatabaseError) -> [(handle: BlockHandle, part: SegmentPart)] {
         let table = try directory(field)
-        return (0..<table.count).map { (table.place($0), .values(field: field, block: $0)) }
+        return (0..<table.count).map { (table.handle($0), .values(field: field, block: $0)) }
     }
 
-    /// The role of the block at a place, if the readable directories name it.
-    func part(at place: BlockPlace) -> SegmentPart? {
-        func find(_ parts: [(place: BlockPlace, part: SegmentPart)]) -> SegmentPart? {
-            parts.first { $0.place == place }?.part
+    /// The role of the block at a handle, if the readable directories name it.
+    func part(at handle: BlockHandle) -> SegmentPart? {
+        func find(_ parts: [(handle: BlockHandle, part: SegmentPart)]) -> SegmentPart? {
+            parts.first { $0.handle == handle }?.part
         }
         if let known = find(footerParts) { return known }
         // An unreadable directory names no block.

@@ -2,10 +2,10 @@
 // the segment's own directories makes the description less specific.
 
 extension SegmentReader {
-    /// Describes what is lost with the block at a place.
-    func lost(at place: BlockPlace) -> String {
-        let segment = SegmentReader(quiet: self, without: place)
-        guard let part = segment.part(at: place) else {
+    /// Describes what is lost with the block at a handle.
+    func lost(at handle: BlockHandle) -> String {
+        let segment = SegmentReader(quiet: self, without: handle)
+        guard let part = segment.part(at: handle) else {
             return segment.lost(rows: 0..<footer.rowCount)
         }
         return segment.lost(part)
@@ -70,7 +70,7 @@ extension SegmentReader {
         guard table.encoding(block) == BlockEncoding.same.rawValue else {
             return nil
         }
-        return try read(table.place(block)) { bytes throws(FormatError) in
+        return try read(table.handle(block)) { bytes throws(FormatError) in
             try readSameColumn(bytes)
         }
     }

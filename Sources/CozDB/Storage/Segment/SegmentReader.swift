@@ -15,7 +15,7 @@ final class SegmentReader: Sendable {
     /// Whether damage errors describe what is lost.
     private let saysLoss: Bool
     /// A block that is treated as damaged.
-    private let absent: BlockPlace?
+    private let absent: BlockHandle?
 
     /// - Throws: `notFound` if the file is gone, `damaged` if it is not the one that the manifest
     ///   names.
@@ -45,20 +45,20 @@ final class SegmentReader: Sendable {
     /// Creates a quiet reader of the same segment, whose errors do not describe losses. For code
     /// that computes the losses and may run into damage itself.
     ///
-    /// - Parameter place: a block that is treated as damaged.
-    init(quiet other: SegmentReader, without place: BlockPlace? = nil) {
+    /// - Parameter handle: a block that is treated as damaged.
+    init(quiet other: SegmentReader, without handle: BlockHandle? = nil) {
         info = other.info
         footer = other.footer
         footerSizeBytes = other.footerSizeBytes
         file = other.file
         fieldByColumn = other.fieldByColumn
         saysLoss = false
-        absent = place
+        absent = handle
         // Shares the decoded directories, unless the block is one of them.
         let directories =
             [footer.timeDirectory, footer.seriesDirectory, footer.smallDirectories]
             + footer.fields.map(\.directory)
-        let isDirectory = place.map(directories.contains) ?? false
+        let isDirectory = handle.map(directories.contains) ?? false
         cache = isDirectory ? SegmentCache() : SegmentCache(directoriesOf: other.cache)
     }
 
@@ -108,9 +108,9 @@ final class SegmentReader: Sendable {
                         decoding: bytes, columnCount: BlockTable.fieldColumnCount,
                         countMax: entryCountMax(description.valueCount)))
             }
-        let place = isSmall ? footer.smallDirectories : description.directory
+        let handle = isSmall ? footer.smallDirectories : description.directory
         let rowCount = footer.rowCount
-        try namingFile(path, at: place.offset) { () throws(FormatError) in
+        try namingFile(path, at: handle.offset) { () throws(FormatError) in
             try table.check(
                 rowCount: rowCount, valueCount: description.valueCount,
                 fileSizeBytes: info.sizeBytes)
@@ -294,7 +294,7 @@ final class SegmentReader: Sendable {
     ) throws(DatabaseError) -> [UInt64] {
         let count = directory.valueCount(block)
         let encoding = directory.encoding(block)
-        return try read(directory.place(block)) { bytes throws(FormatError) in
+        return try read(directory.handle(block)) { bytes throws(FormatError) in
             var words: [UInt64] = []
             var decoder = BlockDecoder()
             words.reserveCapacity(count)
@@ -309,7 +309,7 @@ final class SegmentReader: Sendable {
         _ directory: BlockTable, block: Int
     ) throws(DatabaseError) -> (words: [UInt64], strings: StringTable) {
         let count = directory.valueCount(block)
-        return try read(directory.place(block)) { bytes throws(FormatError) in
+        return try read(directory.handle(block)) { bytes throws(FormatError) in
             var (words, heap, ends) = ([UInt64](), [UInt8](), [Int]())
             try MixedStringBlock.decode(
                 bytes, count: count, sizeBytesMax: SegmentFormat.blockSizeBytesMax, words: &words,
@@ -323,7 +323,7 @@ final class SegmentReader: Sendable {
         _ directory: BlockTable, block: Int
     ) throws(DatabaseError) -> StringTable {
         let count = directory.valueCount(block)
-        return try read(directory.place(block)) { bytes throws(FormatError) in
+        return try read(directory.handle(block)) { bytes throws(FormatError) in
             try SegmentReader.strings(bytes, count: count)
         }
     }
@@ -346,7 +346,7 @@ final class SegmentReader: Sendable {
         let decode =
             encoding == SegmentFormat.mixedStrings
             ? MixedStringBlock.decodeTotalSize : decodeTotalSize
-        return try read(directory.place(block)) { bytes throws(FormatError) in
+        return try read(directory.handle(block)) { bytes throws(FormatError) in
             try decode(bytes, count, SegmentFormat.blockSizeBytesMax)
         }
     }
@@ -355,16 +355,16 @@ final class SegmentReader: Sendable {
     ///
     /// - Throws: `damaged`, with the same description of the loss as `check`.
     func read<Result>(
-        _ place: BlockPlace, _ body: (Span<UInt8>) throws(FormatError) -> Result
+        _ handle: BlockHandle, _ body: (Span<UInt8>) throws(FormatError) -> Result
     ) throws(DatabaseError) -> Result {
         do throws(DatabaseError) {
-            if place == absent {
-                throw DatabaseError(.damaged, "a lost block", file: path, offset: place.offset)
+            if handle == absent {
+                throw DatabaseError(.damaged, "a lost block", file: path, offset: handle.offset)
             }
-            return try file.read(place, body)
+            return try file.read(handle, body)
         } catch {
             guard error.kind == .damaged, saysLoss else { throw error }
-            throw error.losing(lost(at: place))
+            throw error.losing(lost(at: handle))
         }
     }
 }

@@ -176,7 +176,7 @@ final class SegmentWriter {
         try flushTimes()
         var entry = entry
         entry.rows = pendingFirstRow...(pendingFirstRow + entry.summary.count - 1)
-        entry.place = try output.append(block: bytes)
+        entry.handle = try output.append(block: bytes)
         timeDirectory.append(entry)
         pendingFirstRow += entry.summary.count
     }
@@ -241,18 +241,18 @@ final class SegmentWriter {
         plain.append(footer)
         var bytes = ByteWriter()
         bytes.append(compressing: plain.bytes)
-        let place = try output.append(block: bytes.bytes)
+        let handle = try output.append(block: bytes.bytes)
         var trailer = ByteWriter()
-        trailer.append(UInt64(place.offset))
-        trailer.append(UInt32(place.sizeBytes))
-        trailer.append(place.checksum)
+        trailer.append(UInt64(handle.offset))
+        trailer.append(UInt32(handle.sizeBytes))
+        trailer.append(handle.checksum)
         trailer.append(UInt64(output.offset + SegmentFormat.trailerSizeBytes))
         trailer.append(SegmentFormat.magic)
         try output.append(trailer.bytes)
         try output.finish()
         return Manifest.Segment(
             number: output.number, experiment: footer.experiment, sizeBytes: output.offset,
-            footerChecksum: place.checksum, rowCount: footer.rowCount,
+            footerChecksum: handle.checksum, rowCount: footer.rowCount,
             valueCount: footer.valueCount, firstTime: footer.firstTime,
             lastTime: footer.lastTime, isQuicklyEncoded: encoders.effort == .quick)
     }
@@ -260,13 +260,13 @@ final class SegmentWriter {
     private func flushTimes() throws(DatabaseError) {
         guard let first = pendingTimes.min(), let last = pendingTimes.max() else { return }
         let words = pendingTimes.map { UInt64(bitPattern: $0) }
-        let (place, encoding) = try output.append(words: words, type: .integer)
+        let (handle, encoding) = try output.append(words: words, type: .integer)
         let count = pendingTimes.count
         let summary = ColumnSummary(
             type: .integer, count: count, firstTime: first, lastTime: last)
         timeDirectory.append(
             BlockEntry(
-                rows: pendingFirstRow...(pendingFirstRow + count - 1), place: place,
+                rows: pendingFirstRow...(pendingFirstRow + count - 1), handle: handle,
                 encoding: encoding, summary: summary))
         pendingFirstRow += count
         pendingTimes.removeAll(keepingCapacity: true)
@@ -310,7 +310,7 @@ private struct SeriesTableWriter {
         current = (known.count + count, min(known.first, first), max(known.last, last))
     }
 
-    mutating func finish(to output: inout SegmentOutput) throws(DatabaseError) -> BlockPlace {
+    mutating func finish(to output: inout SegmentOutput) throws(DatabaseError) -> BlockHandle {
         endSeries()
         try flush(to: &output)
         return try output.append(table: directory, heap: firstKeys, ends: firstKeyEnds)
@@ -326,9 +326,9 @@ private struct SeriesTableWriter {
 
     private mutating func flush(to output: inout SegmentOutput) throws(DatabaseError) {
         guard !ends.isEmpty else { return }
-        let place = try output.append(table: entries, heap: heap, ends: ends)
+        let handle = try output.append(table: entries, heap: heap, ends: ends)
         directory.append([
-            UInt64(place.offset), UInt64(place.sizeBytes), UInt64(place.checksum),
+            UInt64(handle.offset), UInt64(handle.sizeBytes), UInt64(handle.checksum),
             UInt64(blockFirstRow), UInt64(ends.count),
         ])
         heap.removeAll(keepingCapacity: true)

@@ -178,7 +178,7 @@ struct DamageTests {
         let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
         let reader = try SegmentReader(in: directory, info, databaseID: manifest.databaseID)
         let field = try #require(reader.footer.fields.firstIndex { $0.column.name == name })
-        var places = try reader.valueParts(ofField: field).prefix(1).map(\.place)
+        var places = try reader.valueParts(ofField: field).prefix(1).map(\.handle)
         places += [reader.footer.fields[field].dictionary].filter { $0.sizeBytes > 0 }
         #expect(places.count == (name == "mood" ? 2 : 1))
         for place in places {

@@ -19,7 +19,7 @@ struct RepairTests {
     /// Every block of a segment of many, and what it is.
     private static func parts(
         of large: SoundDatabase
-    ) throws -> (path: String, parts: [(place: BlockPlace, part: SegmentPart)]) {
+    ) throws -> (path: String, parts: [(handle: BlockHandle, part: SegmentPart)]) {
         let manifest = try large.manifest()
         let directory = try large.system.openDirectory("db", create: false, access: .ownerOnly)
         let info = try #require(manifest.segments.first { $0.rowCount > 1000 })
@@ -82,7 +82,7 @@ struct RepairTests {
                 databaseID: try Manifest(decoding: system["db/MANIFEST"]).databaseID)
             let field = try #require(
                 reader.footer.fields.firstIndex { $0.column.name == "v" })
-            system[newer][try reader.valueParts(ofField: field)[0].place.offset] ^= 8
+            system[newer][try reader.valueParts(ofField: field)[0].handle.offset] ^= 8
         } else {
             system[newer] = []
         }
@@ -489,16 +489,16 @@ struct RepairTests {
         let large = try DamageTests.large.get()
         let (path, parts) = try Self.parts(of: large)
         let bytes = large.system[path]
-        func content(_ place: BlockPlace) -> ArraySlice<UInt8> {
+        func content(_ place: BlockHandle) -> ArraySlice<UInt8> {
             bytes[place.offset..<(place.offset + place.sizeBytes)]
         }
         var count = 0
         for (index, (one, _)) in parts.enumerated() {
             let other = parts[(index + 1)...].first {
-                $0.place.sizeBytes == one.sizeBytes
-                    && !content($0.place).elementsEqual(content(one))
+                $0.handle.sizeBytes == one.sizeBytes
+                    && !content($0.handle).elementsEqual(content(one))
             }
-            guard let other = other?.place else { continue }
+            guard let other = other?.handle else { continue }
             count += 1
             let system = large.system.survivor(.nothing)
             var swapped = bytes

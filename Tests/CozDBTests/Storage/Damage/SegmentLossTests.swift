@@ -61,10 +61,10 @@ struct SegmentLossTests {
 
     private func parts(
         _ reader: SegmentReader
-    ) throws -> [(place: BlockPlace, part: SegmentPart)] {
+    ) throws -> [(handle: BlockHandle, part: SegmentPart)] {
         var parts = reader.footerParts + (try reader.seriesParts()) + (try reader.timeParts())
         for field in reader.footer.fields.indices { parts += try reader.valueParts(ofField: field) }
-        return parts.filter { $0.place.sizeBytes > 0 }
+        return parts.filter { $0.handle.sizeBytes > 0 }
     }
 
     private func path(_ system: FaultyFileSystem) throws -> String {
@@ -132,9 +132,9 @@ struct SegmentLossTests {
         let (sound, contents) = try Self.sound.get()
         let whole = try reader(sound)
         let path = try path(sound)
-        for (place, part) in try parts(whole) {
+        for (handle, part) in try parts(whole) {
             let system = sound.survivor(.nothing)
-            system[path][place.offset + place.sizeBytes / 2] ^= 4
+            system[path][handle.offset + handle.sizeBytes / 2] ^= 4
             var plain: [CheckFinding] = []
             _ = try Database.check("db", on: system) { plain.append($0) }
             let found = try Examination.check(system)
@@ -194,7 +194,7 @@ struct SegmentLossTests {
         let (sound, _) = try Self.sound.get()
         let whole = try reader(sound)
         let path = try path(sound)
-        for (place, part) in try parts(whole) {
+        for (handle, part) in try parts(whole) {
             let rows: Range<Int>
             switch part {
             case .times(let block): rows = try whole.timeBlocks().rows(ofBlock: block)
@@ -203,7 +203,7 @@ struct SegmentLossTests {
             default: continue
             }
             let system = sound.survivor(.nothing)
-            system[path][place.offset + place.sizeBytes / 2] ^= 4
+            system[path][handle.offset + handle.sizeBytes / 2] ^= 4
             let finding = try #require(try Examination.check(system).first)
             let database = try SoundDatabase.open(system, .readOnly)
             let series = try whole.keptSeries() ?? []
@@ -262,8 +262,8 @@ struct SegmentLossTests {
         let vector = try whole.presence(ofField: field)
         #expect(vector.chunks[0].whole == fields[damaged].group, "its rows are a part")
         #expect(vector.chunks[1].whole == nil)
-        let place = whole.footer.groups[fields[damaged].group]
-        system[try path(system)][place.offset + place.sizeBytes / 2] ^= 4
+        let handle = whole.footer.groups[fields[damaged].group]
+        system[try path(system)][handle.offset + handle.sizeBytes / 2] ^= 4
 
         let found = try Examination.check(system)
         #expect(found.count == 1)

@@ -368,14 +368,14 @@ struct SegmentTests {
         let parts = try reader.valueParts(ofField: 0) + reader.timeParts()
         let path = reader.path
         for index in stride(from: 0, to: parts.count, by: 3) {
-            let place = parts[index].place
+            let place = parts[index].handle
             system[path][place.offset + place.sizeBytes / 2] ^= 1
         }
         let file = try directory.open(FileName.segment(info.number).text, writable: false)
         var check = SegmentCheck(reader, file, databaseID: 9)
         try check.run(decodes: false)
         let found = Set(check.problems.map(\.offset))
-        let damaged = stride(from: 0, to: parts.count, by: 3).map { parts[$0].place.offset }
+        let damaged = stride(from: 0, to: parts.count, by: 3).map { parts[$0].handle.offset }
         #expect(found == Set(damaged))
     }
 
