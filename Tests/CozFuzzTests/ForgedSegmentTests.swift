@@ -1,5 +1,5 @@
-// Segments whose checksums are right, and that no writer makes: a reader that meets the forged block
-// says what is wrong with it, and a repair leaves the rest.
+// Segments whose checksums are right, and that no writer makes: a reader that meets the forged
+// block says what is wrong with it, and a repair leaves the rest.
 
 internal import Testing
 
