@@ -225,7 +225,7 @@ private final class AggregationUnit: @unchecked Sendable {
         _ plan: SelectPlan, _ group: InputGroup, number: Int, _ all: CallAssignments
     ) -> [AggregationUnit] {
         let inputs = group.inputs
-        let assignments = presentReferences(inputs).map { all.narrowed(to: $0) } ?? all
+        let assignments = presentReferences(inputs, all).map { all.narrowed(to: $0) } ?? all
         let countMax = max(1, min(countMax, callCountMax / max(1, assignments.calls.count)))
         var size = max(inputCountMin, (inputs.count + countMax - 1) / countMax)
         // A few materialized rows are not worth a second thread.
@@ -241,10 +241,19 @@ private final class AggregationUnit: @unchecked Sendable {
         }
     }
 
-    /// Returns the references that may have a value in some series; nil means all.
-    private static func presentReferences(_ inputs: [InputSeries]) -> Set<Int>? {
-        guard inputs.allSatisfy({ $0.present != nil }) else { return nil }
-        return inputs.reduce(into: []) { $0.formUnion($1.present ?? []) }
+    /// Returns the references that may have a value in some series; nil if these may be all, or so
+    /// many that assigning their calls would cost more than it saves.
+    private static func presentReferences(
+        _ inputs: [InputSeries], _ all: CallAssignments
+    ) -> Set<Int>? {
+        var references: Set<Int> = []
+        for input in inputs {
+            guard let present = input.present, 2 * present.count < all.arguments.count else {
+                return nil
+            }
+            references.formUnion(present)
+        }
+        return references
     }
 
     /// Returns the approximate number of values to read.

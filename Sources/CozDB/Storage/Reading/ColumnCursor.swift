@@ -77,7 +77,7 @@ struct ColumnCursor {
                 } else if let piece = try summary(cluster.lowerBound, summarize) {
                     return piece
                 } else {
-                    let slice = try values(of: extents[cluster.lowerBound])
+                    let slice = try orderedValues(of: extents[cluster.lowerBound])
                     if slice.count > 0 { return .values(slice) }
                     continue
                 }
@@ -300,7 +300,7 @@ struct ColumnCursor {
     /// Decodes the next extent of a source if its values are used up.
     private mutating func refill(_ index: Int) throws(DatabaseError) {
         while inputs[index].rest.isEmpty, let extent = inputs[index].extents.popLast() {
-            let slice = try values(of: extent)
+            let slice = try orderedValues(of: extent)
             guard let first = slice.times.first, let last = slice.times.last else { continue }
             let before = inputs[index].slice.times
             if let start = before.first, let end = before.last {
@@ -331,6 +331,13 @@ struct ColumnCursor {
             strings: slice.strings)
     }
 
+    /// The values of an extent. Readers rely on the order of their times.
+    private mutating func orderedValues(of extent: Extent) throws(DatabaseError) -> ColumnSlice {
+        let slice = try values(of: extent)
+        guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
+        return slice
+    }
+
     private mutating func values(of extent: Extent) throws(DatabaseError) -> ColumnSlice {
         let part = series.parts[extent.part]
         counts?.blocksDecoded += 1
@@ -345,8 +352,6 @@ struct ColumnCursor {
             slice = ColumnSlice(type: column.type)
         }
         if !range.covers(first: extent.first, last: extent.last) { slice.trim(to: range) }
-        // Readers rely on the order.
-        guard slice.times.span.ascends else { throw view.timesOutOfOrder(in: series) }
         return slice
     }
 }
