@@ -34,6 +34,7 @@ struct ResultHeader {
 
     /// The titles, where a later column of one title has a number: `x_1`, as in `SELECT x, x`.
     var uniqueTitles: [String] {
+        if haveDistinctNames { return columns.map(\.title) }
         let titles = Set(columns.map { Array($0.title.utf8) })
         if titles.count == columns.count { return columns.map(\.title) }
         var names = NumberedNames(reserved: titles)
@@ -46,6 +47,7 @@ struct ResultHeader {
     var leadingColumns: [(name: String, value: String)] {
         let experiment = showsName ? [(name: "name", value: name)] : []
         if tags.isEmpty, experiment.isEmpty { return [] }
+        if haveDistinctNames { return experiment + tags }
         var shown: Set<[UInt8]> = []
         for column in columns
         where column.kind == .tag && (column.source ?? column.title) == column.title {
@@ -56,6 +58,38 @@ struct ResultHeader {
             used: Set(uniqueTitles.map { Array($0.utf8) }),
             reserved: Set(leading.map { Array($0.name.utf8) }))
         return leading.map { (names.add($0.name), $0.value) }
+    }
+
+    /// Whether all columns and tags have different names, which is nearly always true. Compares
+    /// hashes only, so it may be false nevertheless.
+    private var haveDistinctNames: Bool {
+        let count = columns.count + tags.count + 1
+        let bitCount = Int.bitWidth - count.leadingZeroBitCount + 1
+        let slotCount = 1 << bitCount
+        var slots = [UInt64](repeating: 0, count: slotCount)
+        func isNew(_ name: String) -> Bool {
+            // FNV-1a; 0 is an empty slot.
+            var name = name
+            let hash = name.withUTF8 { bytes in
+                unsafe bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+                    ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+                } | 1
+            }
+            // The product mixes all bits into the highest ones.
+            let first = (hash &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - bitCount)
+            // Names that are made to collide get no long search.
+            for probe in 0..<32 {
+                let slot = (Int(truncatingIfNeeded: first) + probe) & (slotCount - 1)
+                if slots[slot] == 0 {
+                    slots[slot] = hash
+                    return true
+                }
+                if slots[slot] == hash { return false }
+            }
+            return false
+        }
+        if showsName, !isNew("name") { return false }
+        return tags.allSatisfy { isNew($0.name) } && columns.allSatisfy { isNew($0.title) }
     }
 }
 

@@ -15,6 +15,7 @@ final class CancellationCheck: Sendable {
 
     private let ask: (@Sendable () -> Bool)?
     private let wasSeen = Atomic(false)
+    private let isAsking = Atomic(false)
 
     init(_ ask: (@Sendable () -> Bool)?) {
         self.ask = ask
@@ -23,8 +24,11 @@ final class CancellationCheck: Sendable {
     var isRaised: Bool {
         guard let ask else { return false }
         if wasSeen.load(ordering: .relaxed) { return true }
-        // The closure may call the library, which must not ask it again.
-        guard CancellationCheck.$current.withValue(nil, operation: ask) else { return false }
+        // The closure may call the library, which must not ask it again. Another thread that skips
+        // its turn asks at its next check.
+        guard !isAsking.exchange(true, ordering: .acquiring) else { return false }
+        defer { isAsking.store(false, ordering: .releasing) }
+        guard ask() else { return false }
         wasSeen.store(true, ordering: .relaxed)
         return true
     }

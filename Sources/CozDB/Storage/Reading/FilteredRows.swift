@@ -104,9 +104,12 @@ struct FilteredRows {
             var left = current.upperBound..<chosen.bits.count
             if chosen.bits.hasOnes(in: left) {
                 if left.lowerBound >= stringEnd { try limitStrings(left) }
-                left = left.lowerBound..<stringEnd
                 current = left
-                guard chosen.bits.hasOnes(in: left) else { continue }
+                if stringEnd < left.upperBound {
+                    left = left.lowerBound..<stringEnd
+                    current = left
+                    guard chosen.bits.hasOnes(in: left) else { continue }
+                }
                 if countMax < left.count {
                     current = left.lowerBound..<list(from: left.lowerBound, countMax: countMax)
                 }
