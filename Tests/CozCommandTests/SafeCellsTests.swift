@@ -71,7 +71,9 @@ struct SafeCellsTests {
             let answer = try run("\(query) \(options)")
             #expect(answer.output == expected, "\(options): \(answer.errors)")
         }
-        for options in ["--delimiter , --decimal-comma", "--delimiter ab", "--delimiter 1"] {
+        for options in [
+            "--delimiter , --decimal-comma", "--delimiter ab", "--delimiter 1", "--delimiter :",
+        ] {
             let refused = try run("\(query) \(options)")
             #expect(refused.status == 64 && refused.errors.contains("--delimiter"), "\(refused)")
         }

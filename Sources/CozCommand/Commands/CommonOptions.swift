@@ -90,7 +90,10 @@ struct SpreadsheetOptions: ParsableArguments {
     /// - Throws: `ValidationError` if the output is not CSV.
     func check(isCSV: Bool) throws {
         try cells.check(isCSV: isCSV)
-        _ = try TableImportOptions.delimiterByte(delimiter)
+        if try TableImportOptions.delimiterByte(delimiter) == UInt8(ascii: ":") {
+            throw ValidationError(
+                "--delimiter: found \":\", which times have; expected another one")
+        }
         if delimiter != nil || decimalComma, !isCSV {
             throw ValidationError(
                 "found --\(delimiter != nil ? "delimiter" : "decimal-comma") without a CSV format, "

@@ -261,15 +261,27 @@ private struct TableDecoder {
         rest = rest.drop { $0 == newline || $0 == carriageReturn }
         var (isQuoted, isCellStart) = (false, true)
         var unquoted: [UInt8] = []
-        for (index, byte) in zip(rest.indices, rest) {
-            // Inside an unquoted cell, a quote is a character like any other.
-            if byte == quote, isQuoted || isCellStart { isQuoted.toggle() }
-            isCellStart = !isQuoted && delimiters.contains(byte)
-            if isQuoted { continue }
+        var index = rest.startIndex
+        while index < rest.endIndex {
+            let byte = rest[index]
+            index += 1
+            if isQuoted {
+                guard byte == quote else { continue }
+                // Two quotes are a character of the name.
+                if index < rest.endIndex, rest[index] == quote {
+                    index += 1
+                } else {
+                    isQuoted = false
+                }
+                continue
+            }
             // A quoted name may have line breaks.
-            if byte == newline { return (rest[..<index], unquoted) }
-            unquoted.append(byte)
+            if byte == newline { return (rest[..<(index - 1)], unquoted) }
+            // Inside an unquoted cell, a quote is a character like any other.
+            isQuoted = byte == quote && isCellStart
+            isCellStart = delimiters.contains(byte)
+            if !isQuoted { unquoted.append(byte) }
         }
-        return (rest.prefix { $0 != newline }, isQuoted ? [] : unquoted)
+        return (rest.prefix { $0 != newline }, unquoted)
     }
 }

@@ -250,6 +250,10 @@ extension ParsedPoint {
         #expect(try read("time;5\";b\n1;\"2,0\";1\n").lines == [#"dev 5"="2,0",b=1 1"#])
         #expect(try read("\"time\";\"a,\n\"\"b\";c\n1;\"x,\";1\n").lines.count == 1)
         #expect(try read("\"l\nf\";time;x\n2;1;3\n").lines.count == 1)
+        #expect(try read("time;\"a \"\"b, c\"\"\"\n1;2\n").lines.count == 1)
+        let names = (0..<300).map { "\"q\($0): well, how are you?\"" }.joined(separator: ";")
+        let ones = String(repeating: "1;", count: 300)
+        #expect(try read("\(names);time\n\(ones)5\n").lines.count == 1)
         #expect(
             try read("Device: \"X\nUnit, C\n\ntime;a;b\n1;x,y;1\n") {
                 $0.table.skippedLines = 3

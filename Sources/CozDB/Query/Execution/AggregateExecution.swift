@@ -72,8 +72,10 @@ extension Executor {
             if !plan.isAscending { starts.reverse() }
             let isCount = aggregate == .count || aggregate == .countDistinct
             let fill = plan.fill == .null && isCount ? Fill.number(.integer(0)) : plan.fill
-            list = try BucketFiller(fill: fill, buckets: buckets, starts: starts)
-                .apply(to: list) { () throws(DatabaseError) in try context.checkCancelled() }
+            list = try BucketFiller(
+                fill: fill, buckets: buckets, starts: starts,
+                keepsNaN: !call.transformations.isEmpty
+            ).apply(to: list) { () throws(DatabaseError) in try context.checkCancelled() }
         }
         for transformation in call.transformations {
             list = try transformation.apply(

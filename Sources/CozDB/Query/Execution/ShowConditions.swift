@@ -173,6 +173,20 @@ extension Evaluation {
 }
 
 extension Expression {
+    /// The condition for one experiment, where `_name` is its name.
+    func naming(_ name: String) throws(DatabaseError) -> Expression {
+        switch self {
+        case .parenthesis(let inner): return .parenthesis(try inner.naming(name))
+        case .binary(let symbol, let left, let right) where symbol == .and || symbol == .or:
+            return .binary(symbol, try left.naming(name), try right.naming(name))
+        case .binary(_, .reference(let reference), _) where reference.name == "_name",
+            .contains(.reference(let reference), _, _) where reference.name == "_name":
+            let (_, test, negated) = try TagTest.parts(of: self)
+            return .boolean(test(name) != negated)
+        default: return self
+        }
+    }
+
     /// The condition where no comparison with other names than these holds.
     func comparingOnly(_ isKnown: (String) -> Bool) -> Expression {
         func isUnknown(_ side: Expression) -> Bool {

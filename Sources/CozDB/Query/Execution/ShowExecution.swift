@@ -158,7 +158,8 @@ struct ShowExecution {
         var counts: [(name: String, count: Int)] = []
         for view in try views(show) {
             let scan = try TagScan(
-                view, split, &planner, context, missingTagNeverMatches: isOfValues)
+                view, split, &planner, context, missingTagNeverMatches: isOfValues,
+                refusesFields: true)
             let count: Int
             switch show.subject {
             case .measurementCardinality:
@@ -183,14 +184,19 @@ struct ShowExecution {
         _ show: ShowStatement, _ counts: [(name: String, count: Int)], _ output: SinkOutput<Sink>
     ) throws(DatabaseError) {
         let total = counts.reduce(0) { $0 + $1.count }
+        // As in InfluxDB, each count is the only row of its series.
+        if (show.limits.offset ?? 0) > 0 { return }
+        let isOfAll =
+            show.sources.isEmpty && show.condition == nil && show.limits.limit == nil
+            && show.limits.offset == nil
         switch show.subject {
         case .measurementCardinality(let exact):
-            let isPlain = !exact && show.sources.isEmpty && show.condition == nil
+            let isPlain = !exact && isOfAll
             if total == 0, !isPlain { return }
             try emit(
                 "", [isPlain ? "cardinality estimation" : "count"],
                 [[.integer(Int64(total))]], output)
-        case .seriesCardinality(exact: false) where show.sources.isEmpty && show.condition == nil:
+        case .seriesCardinality(exact: false) where isOfAll:
             try emit("", ["cardinality estimation"], [[.integer(Int64(total))]], output)
         default:
             for entry in counts {
@@ -275,11 +281,14 @@ struct TagScan {
     init(
         _ view: ExperimentView, _ split: SplitCondition, _ planner: inout Planner,
         _ context: ExecutionContext, filtersValues: Bool = false,
-        missingTagNeverMatches: Bool = false
+        missingTagNeverMatches: Bool = false, refusesFields: Bool = false
     ) throws(DatabaseError) {
         var split = split
+        let tags = try planner.tagNames(view)
+        if !tags.contains(Name("_name")), view.schema.field("_name") == nil {
+            split.rest = try split.rest?.naming(view.schema.name)
+        }
         if missingTagNeverMatches {
-            let tags = try planner.tagNames(view)
             split.rest = split.rest?.comparingOnly { name in
                 tags.contains(Name(name)) || view.schema.field(name) != nil
             }
@@ -292,7 +301,7 @@ struct TagScan {
             let isOfValues =
                 planner.options.influxCompatible
                 ? view.schema.field("value") != nil
-                : try !planner.tagNames(view).contains(Name("value"))
+                : !tags.contains(Name("value"))
             if isOfValues {
                 split.rest = TagValueCondition.rest(of: split.rest)
             }
@@ -311,7 +320,9 @@ struct TagScan {
         condition =
             missingTagNeverMatches ? source.condition?.matchingNoMissingTag : source.condition
         conditionReferenceCount = plan.references.count
-        readsAttributes = try TagScan.conditionReadsAttributes(plan, planner.options)
+        var options = planner.options
+        if refusesFields { options.influxCompatible = false }
+        readsAttributes = try TagScan.conditionReadsAttributes(plan, options)
     }
 
     /// Returns whether WHERE reads attributes, which belong to rows rather than to series. Fields

@@ -157,6 +157,7 @@ struct FieldAccumulator {
                 state.details.last = strings.code(other.text(state.details.last))
             }
             merge(state, into: index)
+            if type == .string { dropUnusedStrings() }
         }
         endSeries()
     }
@@ -248,14 +249,16 @@ struct FieldAccumulator {
                 addSum(bits.span.extracting(start..<row), to: index)
             } else {
                 merge(part(times, bits, start..<row, table), into: index)
-                if strings.textSizeBytes > stringSizeBytesMax { dropUnusedStrings() }
+                dropUnusedStrings()
             }
         }
     }
 
-    /// Drops strings that are no longer the first or last of a bucket. Each string is copied once
-    /// on average.
+    /// Drops strings that are no longer the first or last of a bucket, once they are many: a string
+    /// is copied once on average, and a bucket visited once for some hundred bytes.
     private mutating func dropUnusedStrings() {
+        let size = strings.textSizeBytes
+        guard size > stringSizeBytesMax, size > 256 * details.count else { return }
         var used = VectorBuilder(type: .string)
         for index in details.indices where sums[index].count > 0 {
             details[index].first = used.code(strings.text(details[index].first))

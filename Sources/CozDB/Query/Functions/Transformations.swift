@@ -160,6 +160,8 @@ struct BucketFiller {
     let buckets: TimeBuckets
     /// The starts of all buckets of the result, in result order.
     let starts: [Int64]
+    /// Whether transformations follow, for which NaN is a value.
+    let keepsNaN: Bool
 
     /// Returns the points with the empty buckets filled.
     ///
@@ -227,8 +229,8 @@ struct BucketFiller {
                 (points.number(next) - points.number(previous))
                 / (number(points.times[next]) - from)
             let value = slope * (number(start) - from) + points.number(previous)
-            // Next to an infinity. What is computed and not a number is null.
-            if value.isNaN { return values.appendNull() }
+            // What is computed and not a number is null.
+            if value.isNaN, !keepsNaN { return values.appendNull() }
             values.append(
                 type,
                 type == .integer

@@ -111,7 +111,10 @@ struct FilteredRows {
                     guard chosen.bits.hasOnes(in: left) else { continue }
                 }
                 if countMax < left.count {
-                    current = left.lowerBound..<list(from: left.lowerBound, countMax: countMax)
+                    let end = list(
+                        from: left.lowerBound,
+                        countMax: min(countMax, chosen.bits.oneCount(in: left)))
+                    current = left.lowerBound..<min(end, left.upperBound)
                 }
                 return true
             }
@@ -142,7 +145,7 @@ struct FilteredRows {
             sizeBytesMax: StringSizes.batchSizeBytesMax)
         for column in readColumns {
             guard let open = try open(column) else { continue }
-            try sizes.add(open.reader) { chosen.hasAny(of: $0) }
+            sizes.add(open.reader) { chosen.hasAny(of: $0) }
         }
         stringEnd = sizes.end() - first
     }
@@ -177,7 +180,7 @@ struct FilteredRows {
 
     private mutating func listRows() {
         guard rows.isEmpty else { return }
-        _ = list(from: current.lowerBound, countMax: .max)
+        _ = list(from: current.lowerBound, countMax: chosen.bits.oneCount(in: current))
     }
 
     // MARK: Bitmaps

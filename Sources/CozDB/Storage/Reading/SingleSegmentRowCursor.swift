@@ -70,7 +70,7 @@ struct SingleSegmentRowCursor {
 
     /// Chooses the columns with possible values in the next window, and the window's end. More
     /// columns and larger strings mean fewer rows.
-    private mutating func nextWindow() throws(DatabaseError) -> Range<Int> {
+    private mutating func nextWindow() -> Range<Int> {
         var end = min(rows.lowerBound + windowRows, rows.upperBound)
         while let next = waiting.first, next.key < end {
             waiting.removeFirst()
@@ -80,14 +80,14 @@ struct SingleSegmentRowCursor {
         }
         var sizes = StringSizes(
             rows.lowerBound..<end, sizeBytesMax: StringSizes.batchSizeBytesMax)
-        for index in active { try sizes.add(columns[index].open.reader) }
+        for index in active { sizes.add(columns[index].open.reader) }
         return rows.lowerBound..<sizes.end()
     }
 
     /// Fills the empty batch with the next rows. Returns false at the end.
     mutating func next(into batch: inout ColumnBatch) throws(DatabaseError) -> Bool {
         while !rows.isEmpty {
-            let window = try nextWindow()
+            let window = nextWindow()
             rows = window.upperBound..<rows.upperBound
             var found: [(place: Int, type: FieldType, values: RowValues)] = []
             var isThere = [Bool](repeating: false, count: window.count)

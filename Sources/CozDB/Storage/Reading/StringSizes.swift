@@ -22,17 +22,24 @@ struct StringSizes {
     /// - Parameter isRead: whether a block with these rows will be decoded.
     mutating func add(
         _ reader: SegmentColumnReader, where isRead: (Range<Int>) -> Bool = { _ in true }
-    ) throws(DatabaseError) {
+    ) {
         guard reader.storedType == .string else { return }
         var total = 0
         for block in reader.directory.blocks(rows: rows) where !reader.isLoaded(block) {
             let blockRows = reader.directory.rows(ofBlock: block)
             guard isRead(blockRows) else { continue }
-            let size = try reader.segment.stringSizeBytes(reader.directory, block: block)
+            let size: Int
+            do throws(DatabaseError) {
+                size = try reader.segment.stringSizeBytes(reader.directory, block: block)
+            } catch {
+                // The rows end before an unreadable block: perhaps it is not needed.
+                size = sizeBytesMax + 1
+            }
             guard size > 0 else { continue }
-            blocks.append((max(rows.lowerBound, blockRows.lowerBound), size))
+            let row = max(rows.lowerBound, blockRows.lowerBound)
+            blocks.append((row, size))
             total += size
-            if total > sizeBytesMax { return }
+            if total > sizeBytesMax, row > rows.lowerBound { return }
         }
     }
 

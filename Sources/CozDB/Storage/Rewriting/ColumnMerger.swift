@@ -70,9 +70,9 @@ final class ColumnMerger: @unchecked Sendable {
     }
 
     /// Adds the strings of the column in the rows of an input.
-    func add(to sizes: inout StringSizes, of input: MergeInput) throws(DatabaseError) {
+    func add(to sizes: inout StringSizes, of input: MergeInput) {
         guard isDue(in: input), let reader = readers[input.source] else { return }
-        try sizes.add(reader)
+        sizes.add(reader)
     }
 
     /// Takes the result of the last call of `merge`.

@@ -74,7 +74,7 @@ struct SegmentMerge {
     ) throws(DatabaseError) -> [ColumnMerger]? {
         var limit = Int64.max
         let mergers = chooseRows(&inputs)
-        try limitStrings(&inputs, mergers)
+        limitStrings(&inputs, mergers)
         for index in inputs.indices {
             let (rows, end) = (inputs[index].rows, inputs[index].chunk.upperBound)
             inputs[index].times = try segments[inputs[index].source].ascendingTimes(
@@ -114,14 +114,12 @@ struct SegmentMerge {
     }
 
     /// Shortens the chunk if its strings are large.
-    private func limitStrings(
-        _ inputs: inout [MergeInput], _ mergers: [ColumnMerger]
-    ) throws(DatabaseError) {
+    private func limitStrings(_ inputs: inout [MergeInput], _ mergers: [ColumnMerger]) {
         for index in inputs.indices {
             let rows = inputs[index].chunk
             var sizes = StringSizes(
                 rows, sizeBytesMax: SegmentMerge.stringSizeBytesMax / inputs.count)
-            for merger in mergers { try merger.add(to: &sizes, of: inputs[index]) }
+            for merger in mergers { merger.add(to: &sizes, of: inputs[index]) }
             inputs[index].chunk = rows.lowerBound..<sizes.end()
         }
     }
