@@ -77,20 +77,13 @@ final class CSVFormat: ResultWriter {
                 time.append(nanoseconds, offset: header.zoneOffset?(nanoseconds) ?? 0, to: &bytes)
             case .value(.string(let text)): CSVFormat.append(text, style, to: &bytes)
             case .value(.integer(let number)): bytes.append(contentsOf: String(number).utf8)
-            case .value(.float(let number)): append(number)
+            case .value(.float(let number)): style.append(number, to: &bytes)
             case .value(.boolean(let flag)):
                 bytes.append(contentsOf: (flag ? "true" : "false").utf8)
             }
         }
         bytes.append(UInt8(ascii: "\n"))
         output.append(bytes)
-    }
-
-    private func append(_ number: Double) {
-        guard number.isFinite else {
-            return bytes.append(contentsOf: NumberText.text(number).utf8)
-        }
-        style.append(number, to: &bytes)
     }
 
     func endSeries() {}

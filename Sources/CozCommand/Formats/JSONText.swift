@@ -98,7 +98,7 @@ enum JSONText {
 }
 
 extension NumberText {
-    /// Appends the text of a finite number.
+    /// Appends the text of a number, as `text` returns it.
     static func append(_ value: Double, to bytes: inout [UInt8]) {
         if let decimal = DecimalText.decimal(value) ?? DecimalText.shortest(value) {
             return append(decimal.digits, places: decimal.places, to: &bytes)

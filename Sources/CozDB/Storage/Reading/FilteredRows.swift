@@ -104,12 +104,10 @@ struct FilteredRows {
             var left = current.upperBound..<chosen.bits.count
             if chosen.bits.hasOnes(in: left) {
                 if left.lowerBound >= stringEnd { try limitStrings(left) }
+                left = left.lowerBound..<stringEnd
                 current = left
-                if stringEnd < left.upperBound {
-                    left = left.lowerBound..<stringEnd
-                    current = left
-                    guard chosen.bits.hasOnes(in: left) else { continue }
-                }
+                let isRest = stringEnd == chosen.bits.count
+                guard isRest || chosen.bits.hasOnes(in: left) else { continue }
                 if countMax < left.count {
                     let end = list(
                         from: left.lowerBound,

@@ -28,13 +28,9 @@ struct StringSizes {
         for block in reader.directory.blocks(rows: rows) where !reader.isLoaded(block) {
             let blockRows = reader.directory.rows(ofBlock: block)
             guard isRead(blockRows) else { continue }
-            let size: Int
-            do throws(DatabaseError) {
-                size = try reader.segment.stringSizeBytes(reader.directory, block: block)
-            } catch {
-                // The rows end before an unreadable block: perhaps it is not needed.
-                size = sizeBytesMax + 1
-            }
+            // The rows end before an unreadable block: perhaps it is not needed.
+            let known = try? reader.segment.stringSizeBytes(reader.directory, block: block)
+            let size = known ?? sizeBytesMax + 1
             guard size > 0 else { continue }
             let row = max(rows.lowerBound, blockRows.lowerBound)
             blocks.append((row, size))

@@ -2,8 +2,7 @@
 // move by row number, so that no time is read or compared per value.
 //
 // Memory: one chunk of rows of one series, and one decoded block per column and input, for any size
-// of input and any length of strings. The inputs are not changed; the manifest names the output
-// afterwards.
+// of input and any length of strings. The inputs are not changed.
 
 /// One merge of adjacent segments, oldest first.
 struct SegmentMerge {

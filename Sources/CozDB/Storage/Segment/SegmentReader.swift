@@ -338,8 +338,7 @@ final class SegmentReader: Sendable {
         return StringTable(heap: heap, ends: ends)
     }
 
-    /// The size of the strings that a block stores itself; 0 if they are in the dictionary. Reads
-    /// the lengths only.
+    /// The size of the strings that a block stores itself, from their lengths; otherwise 0.
     func stringSizeBytes(_ directory: BlockTable, block: Int) throws(DatabaseError) -> Int {
         let (count, encoding) = (directory.valueCount(block), directory.encoding(block))
         guard SegmentFormat.holdsStrings(encoding) else { return 0 }
