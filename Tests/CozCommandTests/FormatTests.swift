@@ -276,4 +276,31 @@ struct FormatTests {
         #expect(throws: DatabaseError.self) { try QueryParameters.read("[1]") }
         #expect(throws: DatabaseError.self) { try QueryParameters.read(#"{"a": [1]}"#) }
     }
+
+    /// Swift's strings would be equal.
+    @Test(arguments: ["csv", "json", "influx-json"])
+    func `names that differ only in normalization keep their titles`(_ name: String) {
+        let output = OutputWriter(descriptor: nil)
+        let time = TimeText(style: .full)
+        let format: any ResultWriter =
+            switch name {
+            case "csv": CSVFormat(output, time)
+            case "json": JSONFormat(output, time, isArray: false)
+            default: InfluxJSONFormat(output, time)
+            }
+        let names = ["\u{E9}", "e\u{301}"]
+        for (index, name) in names.enumerated() {
+            var header = ResultHeader()
+            header.columns = [.init(title: name, kind: .field(.integer))]
+            format.beginStatement(index)
+            format.beginSeries(header)
+            format.row([.value(.integer(1))])
+            format.endSeries()
+            format.endStatement(error: nil)
+        }
+        format.end()
+        let scalars = String(decoding: output.collected, as: UTF8.self).unicodeScalars
+        #expect(scalars.count { $0 == "\u{E9}" } == 1)
+        #expect(scalars.count { $0 == "\u{301}" } == 1)
+    }
 }

@@ -29,9 +29,10 @@ final class CSVFormat: ResultWriter {
     private let style: CSVStyle
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
+    private var names = FlatNames()
     private var prefix: [UInt8] = []
     /// The header printed for this statement. Series with equal titles share a header.
-    private var titles: [String]?
+    private var titles: [Name]?
 
     init(_ output: OutputWriter, _ time: TimeText, _ style: CSVStyle = .plain) {
         self.output = output
@@ -46,24 +47,27 @@ final class CSVFormat: ResultWriter {
 
     func beginSeries(_ header: ResultHeader) {
         self.header = header
-        let leading = header.leadingColumns
-        let titles = leading.map(\.name) + header.uniqueTitles
-        bytes.removeAll(keepingCapacity: true)
-        if titles != self.titles {
-            if self.titles != nil { bytes.append(UInt8(ascii: "\n")) }
-            self.titles = titles
-            for (index, title) in titles.enumerated() {
-                if index > 0 { bytes.append(style.delimiter) }
-                CSVFormat.append(title, style, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "\n"))
-            output.append(bytes)
+        if names.update(header) || titles == nil {
+            writeTitles((names.leading.map(\.name) + names.titles).map { Name($0) })
         }
         prefix = []
-        for column in leading {
-            CSVFormat.append(column.value, style, to: &prefix)
+        for (_, tag) in names.leading {
+            CSVFormat.append(header.value(ofLeading: tag), style, to: &prefix)
             prefix.append(style.delimiter)
         }
+    }
+
+    private func writeTitles(_ titles: [Name]) {
+        if titles == self.titles { return }
+        bytes.removeAll(keepingCapacity: true)
+        if self.titles != nil { bytes.append(UInt8(ascii: "\n")) }
+        self.titles = titles
+        for (index, title) in titles.enumerated() {
+            if index > 0 { bytes.append(style.delimiter) }
+            CSVFormat.append(title.text, style, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        output.append(bytes)
     }
 
     func row(_ cells: [ResultCell]) {

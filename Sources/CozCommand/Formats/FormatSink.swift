@@ -9,7 +9,7 @@ struct FormatSink: QueryResultSink {
     private let schemas: [ExperimentSchema]
     private let needsIdentity: Bool
     private var isInSeries = false
-    private var firstName: String?
+    private var firstName: Name?
     private var header = ResultHeader()
     private var isTime: [Bool] = []
     /// The columns of the current series.
@@ -52,9 +52,9 @@ struct FormatSink: QueryResultSink {
         // that only says what it lists.
         let isTimed = series.columns.first?.isTime == true
         let isList = !isTimed && series.columns.contains { $0.name == "name" }
-        if firstName == nil { firstName = series.name }
+        if firstName == nil { firstName = Name(series.name) }
         header.showsName =
-            !series.name.isEmpty && !isList && (!isTimed || firstName != series.name)
+            !series.name.isEmpty && !isList && (!isTimed || firstName != Name(series.name))
         header.tags = series.tags
         // Usually all series of a statement have equal columns: convert them once.
         if series.columns == seriesColumns {

@@ -8,6 +8,7 @@ final class JSONFormat: ResultWriter {
     private let isArray: Bool
     private var bytes: [UInt8] = []
     private var header = ResultHeader()
+    private var names = FlatNames()
     /// The start of every object of the series: experiment and tags.
     private var prefix: [UInt8] = []
     private var keys: [[UInt8]] = []
@@ -27,8 +28,10 @@ final class JSONFormat: ResultWriter {
     func beginSeries(_ header: ResultHeader) {
         self.header = header
         prefix = []
-        for column in header.leadingColumns { append(column.name, column.value) }
-        keys = header.uniqueTitles.map { title in
+        let isNew = names.update(header)
+        for (name, tag) in names.leading { append(name, header.value(ofLeading: tag)) }
+        guard isNew else { return }
+        keys = names.titles.map { title in
             var key: [UInt8] = []
             JSONText.append(title, to: &key)
             key.append(UInt8(ascii: ":"))

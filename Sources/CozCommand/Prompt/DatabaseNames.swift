@@ -93,7 +93,7 @@ struct DatabaseNames: NameCatalog {
     }
 
     private static func distinct(_ names: [String]) -> [String] {
-        Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        Set(names.map { Name($0) }).sorted().map(\.text)
     }
 
     /// A regular expression that matches exactly this text.

@@ -51,6 +51,19 @@ public struct ResultColumn: Hashable, Sendable {
         self.isTime = isTime
         self.tag = tag
     }
+
+    /// Names are compared byte by byte.
+    public static func == (left: ResultColumn, right: ResultColumn) -> Bool {
+        Name(left.name) == Name(right.name) && left.type == right.type
+            && left.isTime == right.isTime
+            && left.tag.map { Name($0) } == right.tag.map { Name($0) }
+    }
+
+    /// Consistent with `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Name(name))
+        hasher.combine(tag.map { Name($0) })
+    }
 }
 
 /// The header of a result series.
