@@ -55,24 +55,21 @@ extension Expression {
         }
     }
 
-    /// The type of the expression as InfluxDB's error messages name it.
-    var influxTypeName: String {
+    /// What the expression is, for error messages.
+    var kindName: String {
         switch self {
-        case .reference: "*influxql.VarRef"
-        case .call: "*influxql.Call"
-        case .binary: "*influxql.BinaryExpr"
-        case .parenthesis: "*influxql.ParenExpr"
-        case .number: "*influxql.NumberLiteral"
-        case .integer: "*influxql.IntegerLiteral"
-        case .unsigned: "*influxql.UnsignedLiteral"
-        case .string: "*influxql.StringLiteral"
-        case .boolean: "*influxql.BooleanLiteral"
-        case .duration: "*influxql.DurationLiteral"
-        case .time: "*influxql.TimeLiteral"
-        case .regex: "*influxql.RegexLiteral"
-        case .wildcard: "*influxql.Wildcard"
-        case .distinct: "*influxql.Distinct"
-        case .isNull, .contains: "condition"
+        case .reference: "a name"
+        case .call, .distinct: "a call"
+        case .binary, .parenthesis: "an expression"
+        case .number: "a float"
+        case .integer, .unsigned: "an integer"
+        case .string: "a string"
+        case .boolean: "a boolean"
+        case .duration: "a duration"
+        case .time: "a time"
+        case .regex: "a regular expression"
+        case .wildcard: "*"
+        case .isNull, .contains: "a condition"
         }
     }
 

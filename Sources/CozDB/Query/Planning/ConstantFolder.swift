@@ -281,7 +281,7 @@ struct SplitCondition: Sendable {
         case .number(let value) where !value.isNaN: time = Int64(saturating: value)
         default:
             let found: String =
-                if case .number = reduced { "NaN" } else { reduced.influxTypeName }
+                if case .number = reduced { "NaN" } else { reduced.kindName }
             throw DatabaseError(
                 .usage,
                 "invalid operation: time and \(found) are not compatible; write a "

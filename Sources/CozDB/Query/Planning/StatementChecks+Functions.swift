@@ -226,14 +226,14 @@ extension StatementChecks {
                 try checkUnit(
                     call,
                     "second argument to \(call.name) must be a duration, got "
-                        + call.arguments[1].influxTypeName)
+                        + call.arguments[1].kindName)
             }
         case "moving_average":
             try checkCount(call, 2...2)
             guard case .integer(let window) = call.arguments[1] else {
                 throw failure(
                     "second argument for moving_average must be an integer, got "
-                        + call.arguments[1].influxTypeName, .call(call))
+                        + call.arguments[1].kindName, .call(call))
             }
             guard window > 1 else {
                 throw failure(
