@@ -155,4 +155,108 @@ internal import Testing
         #expect(series.columns[1].texts == [Self.text(0), Self.text(100)])
         #expect(series.columns[2].texts == [Self.text(99), Self.text(199)])
     }
+
+    private struct Row {
+        var tags: [(String, String)]
+        var time: Int64
+        var fields: [(String, FieldValue)]
+    }
+
+    /// Rows of one or two series, some of whose fields are strings; `long` makes them large enough
+    /// that they cut batches, or chunks of merges.
+    private func same(_ rows: [Row], flushes: Int, long: Bool) throws -> Database {
+        var options = DatabaseOptions()
+        options.compactsInBackground = false
+        options.batchSizeBytesMax = 64 << 20
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        for (index, row) in rows.enumerated() {
+            var batch = WriteBatch()
+            var fields: [String: FieldValue] = [:]
+            for (name, value) in row.fields {
+                fields[name] = value
+                if long, case .string(let text) = value {
+                    let filler = String(repeating: "abcdefgh", count: 60_000)
+                    fields[name] = .string(text + "\(index)" + filler)
+                }
+            }
+            try batch.add(
+                experiment: "m", tags: Dictionary(row.tags, uniquingKeysWith: { $1 }),
+                time: Timestamp(nanoseconds: row.time), fields: fields)
+            _ = try database.write(batch)
+            if (index + 1).isMultiple(of: max(1, rows.count / flushes)) { try database.flush() }
+        }
+        try database.flush()
+        if flushes == 1 { try database.compact() }
+        return database
+    }
+
+    private func statement(_ random: inout SeededRandom) throws -> String {
+        let conditions = [
+            "s =~ /^a/", "s =~ /^[bc]/", "s !~ /^a/", "t =~ /^b/", "i > 3", "i <= 6", "k = true",
+            "att = 'x'", "id_participant = 'p'", "(s =~ /^b/ OR i > 5)", "(t =~ /^c/ OR k = true)",
+        ]
+        let calls = [
+            "count(s)", "count(i), sum(i)", "count(t), mean(i)", "sum(i), count(k), count(s)",
+            "max(i), count(*)", "first(i), last(i)", "count(distinct(i))", "first(s)", "last(s), i",
+        ]
+        let columns = ["i", "i, k", "k, s", "s, t", "i, t", "*"]
+        var parts = ["time >= 0 AND time < \(Int.random(in: 1...101, using: &random))"]
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            parts.append(try #require(conditions.randomElement(using: &random)))
+        }
+        let isRaw = Bool.random(using: &random)
+        let selected = try #require((isRaw ? columns : calls).randomElement(using: &random))
+        let ends = [
+            isRaw ? "" : "GROUP BY time(15ns)", isRaw ? "LIMIT 9 OFFSET 11" : "GROUP BY att",
+            "GROUP BY id_participant", isRaw ? "ORDER BY time DESC" : "",
+        ]
+        let end = try #require(ends.randomElement(using: &random))
+        return "SELECT \(selected) FROM m WHERE \(parts.joined(separator: " AND ")) \(end)"
+    }
+
+    /// The cells of an answer, with the first letter of each string.
+    private func cells(_ answer: QueryResult) -> [String] {
+        answer.series.flatMap { series in
+            (0..<series.rowCount).map { row in
+                series.columns.map { column in
+                    switch column.value(row) {
+                    case .string(let text)?: String(text.prefix(1))
+                    case let value?: "\(value)"
+                    case nil: "-"
+                    }
+                }.joined(separator: " ")
+            }
+        }
+    }
+
+    @Test(arguments: [1, 3, 7], 1...4 as ClosedRange<UInt64>)
+    func `large strings change no answer`(flushes: Int, seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let rows = (0..<90).map { _ in
+            let letters = ["a", "b", "c"]
+            var fields: [(String, FieldValue)] = []
+            if Int.random(in: 0..<3, using: &random) > 0 {
+                fields.append(("s", .string(letters.randomElement(using: &random)!)))
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                fields.append(("t", .string(letters.randomElement(using: &random)!)))
+            }
+            fields.append(("i", .integer(.random(in: 0..<9, using: &random))))
+            if Bool.random(using: &random) { fields.append(("k", .boolean(true))) }
+            return Row(
+                tags: [
+                    ("id_participant", Int.random(in: 0..<9, using: &random) == 0 ? "q" : "p"),
+                    ("att", Bool.random(using: &random) ? "x" : "y"),
+                ], time: .random(in: 0..<100, using: &random), fields: fields)
+        }
+        let short = try same(rows, flushes: flushes, long: false)
+        let long = try same(rows, flushes: flushes, long: true)
+        for _ in 0..<60 {
+            let text = try statement(&random)
+            let (expected, found) = (try short.query(text), try long.query(text))
+            #expect(expected.statements.first?.error == nil, "\(text)")
+            #expect(cells(found) == cells(expected), "seed \(seed), \(flushes) flushes: \(text)")
+        }
+    }
 }
