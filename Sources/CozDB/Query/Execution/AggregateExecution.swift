@@ -285,7 +285,6 @@ struct GroupAggregation {
             var batch = RowBatch(times: isWhole ? series.times : Array(series.times[rows]))
             batch.references.reserve(input.present?.count ?? plan.references.count)
             for index in input.present ?? Array(plan.references.indices) {
-                let reference = plan.references[index]
                 let vector: ResultVector
                 switch source.bindings[index] {
                 case .output(let index):
@@ -296,7 +295,8 @@ struct GroupAggregation {
                     vector = .constant(value, count: batch.count)
                 default: continue
                 }
-                batch.references[index] = reference.type.map { vector.cast(to: $0) } ?? vector
+                let type = plan.references[index].type
+                batch.references[index] = type.map { vector.cast(to: $0) } ?? vector
             }
             try add(batch, source)
         }

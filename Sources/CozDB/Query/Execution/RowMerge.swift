@@ -31,9 +31,9 @@ struct RowMerge {
         var batch = RowBatch()
         var row = 0
 
-        init(_ reader: RowBatchReader) {
-            self.reader = reader
+        init(_ reader: consuming RowBatchReader) {
             columnsSizeBytes = reader.columnsSizeBytes
+            self.reader = reader
         }
     }
 
@@ -130,10 +130,11 @@ struct RowMerge {
         while let first = heap.first {
             let index = plan.isAscending ? first.index : ~first.index
             if let series = open[index] { return (index, series) }
-            let reader = RowBatchReader(
-                plan, inputs[index], driving: plan.auxiliary, in: range,
-                descending: !plan.isAscending, batchRows: openRows, context: context)
-            try refill(index, OpenSeries(reader))
+            let series = OpenSeries(
+                RowBatchReader(
+                    plan, inputs[index], driving: plan.auxiliary, in: range,
+                    descending: !plan.isAscending, batchRows: openRows, context: context))
+            try refill(index, series)
         }
         return nil
     }

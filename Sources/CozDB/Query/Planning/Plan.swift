@@ -49,25 +49,31 @@ enum Binding: Sendable {
     }
 }
 
-/// One item of FROM.
-struct PlannedSource {
+/// One item of FROM. A class like the plan, because every series looks at its source.
+final class PlannedSource {
     enum Origin {
         case experiment(ExperimentView)
         case subquery(SelectPlan)
     }
 
-    var origin: Origin
+    let origin: Origin
     /// The index of the item, counted from 0 over the statement and all its subqueries.
-    var number = 0
+    let number: Int
     /// The binding of each reference of the plan in this source.
-    var bindings: [Binding]
+    var bindings: [Binding] = []
     /// The binding of each dimension of the plan in this source.
-    var dimensions: [Binding]
+    var dimensions: [Binding] = []
     /// The WHERE clause without its time bounds.
     var condition: Evaluation?
     /// The calls that read a subquery: those whose transformations need this number of buckets
     /// before the range, where the subquery begins. Nil: all calls.
-    var extraBuckets: Int64?
+    let extraBuckets: Int64?
+
+    init(_ origin: Origin, number: Int = 0, extraBuckets: Int64? = nil) {
+        self.origin = origin
+        self.number = number
+        self.extraBuckets = extraBuckets
+    }
 
     var isSubquery: Bool {
         if case .subquery = origin { true } else { false }

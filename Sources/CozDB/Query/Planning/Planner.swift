@@ -196,9 +196,8 @@ struct Planner {
     private mutating func append(
         _ origin: PlannedSource.Origin, to plan: SelectPlan, for extraBuckets: Int64? = nil
     ) {
-        var source = PlannedSource(origin, number: sourceCount)
-        source.extraBuckets = extraBuckets
-        plan.sources.append(source)
+        plan.sources.append(
+            PlannedSource(origin, number: sourceCount, extraBuckets: extraBuckets))
         sourceCount += 1
     }
 
@@ -476,12 +475,5 @@ struct Planner {
     static func wider(_ left: FieldType?, _ right: FieldType) -> FieldType {
         guard let left else { return right }
         return left.rawValue <= right.rawValue ? left : right
-    }
-}
-
-extension PlannedSource {
-    init(_ origin: Origin, number: Int = 0) {
-        self.init(
-            origin: origin, number: number, bindings: [], dimensions: [], condition: nil)
     }
 }

@@ -40,8 +40,7 @@ struct FilteredRows {
     ///   - wantsFew: whether the caller probably reads only a few of the rows.
     init?(
         _ view: ExperimentView, series: Series, test: RowPredicate, columns: [ColumnID],
-        range: TimeRange,
-        wantsFew: Bool = false, counts: ReadCounts?, pool: ColumnPool
+        range: TimeRange, wantsFew: Bool = false, counts: ReadCounts?, pool: ColumnPool
     ) throws(DatabaseError) {
         guard let segment = FilteredRows.segment(view, series, test) else { return nil }
         let part = series.parts[0]
@@ -139,11 +138,10 @@ struct FilteredRows {
     private mutating func limitStrings(_ bits: Range<Int>) throws(DatabaseError) {
         let first = chosen.firstRow
         var sizes = StringSizes(
-            (first + bits.lowerBound)..<(first + bits.upperBound),
+            rows: (first + bits.lowerBound)..<(first + bits.upperBound),
             sizeBytesMax: StringSizes.batchSizeBytesMax)
         for column in readColumns {
-            guard let open = try open(column) else { continue }
-            sizes.add(open.reader) { chosen.hasAny(of: $0) }
+            if let open = try open(column) { open.reader.addStrings(to: &sizes, among: chosen) }
         }
         stringEnd = sizes.end() - first
     }

@@ -79,8 +79,8 @@ struct SingleSegmentRowCursor {
             end = min(end, rows.lowerBound + count)
         }
         var sizes = StringSizes(
-            rows.lowerBound..<end, sizeBytesMax: StringSizes.batchSizeBytesMax)
-        for index in active { sizes.add(columns[index].open.reader) }
+            rows: rows.lowerBound..<end, sizeBytesMax: StringSizes.batchSizeBytesMax)
+        for index in active { columns[index].open.reader.addStrings(to: &sizes) }
         return rows.lowerBound..<sizes.end()
     }
 

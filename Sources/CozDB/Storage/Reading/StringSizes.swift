@@ -7,37 +7,10 @@ struct StringSizes {
     /// The approximate size of the strings of a batch of rows.
     static let batchSizeBytesMax = 8 << 20
 
-    private let rows: Range<Int>
-    private let sizeBytesMax: Int
+    let rows: Range<Int>
+    let sizeBytesMax: Int
     /// The first row in the range of each block, and the size of its strings.
-    private var blocks: [(row: Int, sizeBytes: Int)] = []
-
-    init(_ rows: Range<Int>, sizeBytesMax: Int) {
-        self.rows = rows
-        self.sizeBytesMax = sizeBytesMax
-    }
-
-    /// Adds a column. Reads the lengths of its strings up to the limit.
-    ///
-    /// - Parameter isRead: whether a block with these rows will be decoded.
-    mutating func add(
-        _ reader: SegmentColumnReader, where isRead: (Range<Int>) -> Bool = { _ in true }
-    ) {
-        guard reader.storedType == .string else { return }
-        var total = 0
-        for block in reader.directory.blocks(rows: rows) where !reader.isLoaded(block) {
-            let blockRows = reader.directory.rows(ofBlock: block)
-            guard isRead(blockRows) else { continue }
-            // The rows end before an unreadable block: perhaps it is not needed.
-            let known = try? reader.segment.stringSizeBytes(reader.directory, block: block)
-            let size = known ?? sizeBytesMax + 1
-            guard size > 0 else { continue }
-            let row = max(rows.lowerBound, blockRows.lowerBound)
-            blocks.append((row, size))
-            total += size
-            if total > sizeBytesMax, row > rows.lowerBound { return }
-        }
-    }
+    var blocks: [(row: Int, sizeBytes: Int)] = []
 
     /// The end of the first rows whose strings do not exceed the limit. At least one row.
     func end() -> Int {
@@ -47,5 +20,27 @@ struct StringSizes {
             if total > sizeBytesMax, block.row > rows.lowerBound { return block.row }
         }
         return rows.upperBound
+    }
+}
+
+extension SegmentColumnReader {
+    /// Adds the column to the sizes. Reads the lengths of its strings up to the limit.
+    ///
+    /// - Parameter chosen: rows of which a block must have any to be decoded; nil means all rows.
+    func addStrings(to sizes: inout StringSizes, among chosen: ChosenRows? = nil) {
+        guard storedType == .string else { return }
+        var total = 0
+        for block in directory.blocks(rows: sizes.rows) where !isLoaded(block) {
+            let blockRows = directory.rows(ofBlock: block)
+            if let chosen, !chosen.hasAny(of: blockRows) { continue }
+            // The rows end before an unreadable block: perhaps it is not needed.
+            let known = try? segment.stringSizeBytes(directory, block: block)
+            let size = known ?? sizes.sizeBytesMax + 1
+            guard size > 0 else { continue }
+            let row = max(sizes.rows.lowerBound, blockRows.lowerBound)
+            sizes.blocks.append((row, size))
+            total += size
+            if total > sizes.sizeBytesMax, row > sizes.rows.lowerBound { return }
+        }
     }
 }

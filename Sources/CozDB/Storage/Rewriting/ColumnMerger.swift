@@ -71,8 +71,7 @@ final class ColumnMerger: @unchecked Sendable {
 
     /// Adds the strings of the column in the rows of an input.
     func add(to sizes: inout StringSizes, of input: MergeInput) {
-        guard isDue(in: input), let reader = readers[input.source] else { return }
-        sizes.add(reader)
+        if isDue(in: input) { readers[input.source]?.addStrings(to: &sizes) }
     }
 
     /// Takes the result of the last call of `merge`.

@@ -117,7 +117,7 @@ struct SegmentMerge {
         for index in inputs.indices {
             let rows = inputs[index].chunk
             var sizes = StringSizes(
-                rows, sizeBytesMax: SegmentMerge.stringSizeBytesMax / inputs.count)
+                rows: rows, sizeBytesMax: SegmentMerge.stringSizeBytesMax / inputs.count)
             for merger in mergers { merger.add(to: &sizes, of: inputs[index]) }
             inputs[index].chunk = rows.lowerBound..<sizes.end()
         }

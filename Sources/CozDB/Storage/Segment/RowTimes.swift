@@ -32,7 +32,7 @@ struct RowTimes {
 
     private mutating func load(row: Int) throws(DatabaseError) {
         guard !blockRows.contains(row) else { return }
-        let (block, rows) = try segment.timeBlocks().timeBlock(row: row)
+        let (block, rows) = try segment.timeBlock(row: row)
         blockTimes = try segment.times(block: block)
         blockRows = rows
     }

@@ -273,6 +273,13 @@ final class SegmentReader: Sendable {
         return table
     }
 
+    /// The block with the time of a row, and all rows of the block.
+    func timeBlock(row: Int) throws(DatabaseError) -> (block: Int, rows: Range<Int>) {
+        // Copying the table would cost more than the search.
+        if let found = cache.withDirectories({ $0.times?.timeBlock(row: row) }) { return found }
+        return try timeBlocks().timeBlock(row: row)
+    }
+
     /// The times of one block of rows.
     func times(block: Int) throws(DatabaseError) -> [Int64] {
         if let known = cache.decoded({ $0.times[block] }) { return known }
