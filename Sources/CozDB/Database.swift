@@ -18,7 +18,7 @@ public enum DatabaseAccess: Sendable {
 /// be open for reading at the same time. Call `close()` when done writing: it flushes, writes the
 /// final manifest and releases the lock. Without it no acknowledged write is lost, but the next
 /// opening has to replay the log. The lock is then held until the last reference is gone, those of
-/// snapshots and unfinished cursors included.
+/// snapshots, unfinished cursors and a running merge included.
 ///
 /// A child process made by `fork` cannot use a `Database` that its parent opened: every call throws
 /// `usage`.

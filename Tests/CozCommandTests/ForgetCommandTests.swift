@@ -250,4 +250,14 @@ struct ForgetCommandTests {
             ["export", "--db", path, "--redact", "--format", "csv", "--password", "SECRET1"])
         #expect(password.status == 64)
     }
+
+    @Test func `only a few unknown names get a suggestion`() throws {
+        let folder = try TemporaryFolder()
+        let path = try database(folder)
+        let names = (11...18).flatMap { ["--participant", "p\($0)"] }
+        let run = try Command.cozdb(["forget", "--db", path, "--dry-run"] + names)
+        let lines = run.errors.split(separator: "\n")
+        #expect(lines.count == 8)
+        #expect(lines.count { $0.contains("did you mean") } == 5)
+    }
 }

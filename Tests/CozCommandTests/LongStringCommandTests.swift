@@ -28,4 +28,31 @@ struct LongStringCommandTests {
             in: folder.url)
         #expect(check.lines.last?.hasSuffix(",1503") == true, "\(check.output) \(check.errors)")
     }
+
+    /// Seven segments with one row of forty strings of a megabyte each.
+    @Test func `rows of many long strings are merged and deleted a few at a time`() throws {
+        let folder = try TemporaryFolder()
+        let made = try Command.shell(
+            """
+            for row in 1 2 3 4 5 6 7; do
+              awk -v row=$row 'BEGIN {
+                for (text = "abcd"; length(text) < 1000000;) text = text text
+                text = substr(text, 1, 1000000)
+                for (i = 0; i < 40; i++)
+                  printf "m,id_participant=p1 s%d=\\"%d%s\\" %d\\n", i, row * 40 + i, text, row
+              }' | cozdb import --db d - || exit 1
+            done
+            """, in: folder.url)
+        #expect(made.status == 0, "\(made.errors)")
+        let merged = try Command.shell("ulimit -v 400000; cozdb compact --db d", in: folder.url)
+        #expect(merged.status == 0, "\(merged.errors)")
+        #expect(merged.output.contains("-> 1"), "\(merged.output)")
+        let deleted = try Command.shell(
+            "ulimit -v 400000; cozdb query --db d 'DELETE FROM m WHERE time = 4'", in: folder.url)
+        #expect(deleted.status == 0, "\(deleted.errors)")
+        let check = try Command.shell(
+            "cozdb check --db d && cozdb query --db d --format csv 'SELECT count(s7) FROM m'",
+            in: folder.url)
+        #expect(check.lines.last?.hasSuffix(",6") == true, "\(check.output) \(check.errors)")
+    }
 }

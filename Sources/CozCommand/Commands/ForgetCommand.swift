@@ -102,30 +102,38 @@ struct ForgetCommand: ParsableCommand {
         if let names { note(names) }
     }
 
+    /// The most unknown names that get a suggestion.
+    private static let suggestionCountMax = 5
+
     /// Notes names without rows, which may be misspelled.
     ///
     /// - Parameter known: the participants that had rows.
     private func note(_ known: [String]) {
         let bytes = Set(known.map { Array($0.utf8) })
-        for name in participant where !bytes.contains(Array(name.utf8)) {
+        let unknown = participant.filter { !bytes.contains(Array($0.utf8)) }
+        for (index, name) in unknown.enumerated() {
+            // Each suggestion compares a name with all known ones.
+            let hint =
+                index < ForgetCommand.suggestionCountMax
+                ? NameSuggestion.text(name, among: known) : ""
             StandardError.writeLine(
                 "cozdb: there were no rows of a participant \"\(PlainText.escaped(name))\""
-                    + PlainText.escaped(NameSuggestion.text(name, among: known)))
+                    + PlainText.escaped(hint))
         }
     }
 
     /// The participants that have rows; nil if they cannot be read, which is no reason to fail.
     private static func participants(of database: Database) -> [String]? {
         guard let schemas = try? database.schemas() else { return nil }
-        var tags: Set<String> = ["id_participant"]
+        var tags: Set<Name> = [Name("id_participant")]
         for schema in schemas {
-            if case .participant(let tag) = schema.identity { tags.insert(tag) }
+            if case .participant(let tag) = schema.identity { tags.insert(Name(tag)) }
         }
         var names: [String] = []
         for tag in tags {
             let result = try? database.query(
                 "SHOW TAG VALUES WITH KEY = $tag",
-                parameters: ["tag": QueryParameter.identifier(tag)])
+                parameters: ["tag": QueryParameter.identifier(tag.text)])
             guard let result else { return nil }
             for series in result.series {
                 names += series.column("value")?.texts.compactMap(\.self) ?? []

@@ -37,6 +37,9 @@ final class StringTable: Sendable {
 
     static let empty = StringTable(heap: [], ends: [])
 
+    /// The bytes of all strings.
+    var sizeBytes: Int { parts.reduce(0) { $0 + $1.heap.count } }
+
     func text(_ code: UInt64) -> String {
         withBytes(code) { String(validating: $0) ?? "" }
     }

@@ -121,3 +121,9 @@ extension Int64 {
         self = whole
     }
 }
+
+extension FieldValue {
+    var textSizeBytes: Int {
+        if case .string(let text) = self { text.utf8.count } else { 0 }
+    }
+}

@@ -15,7 +15,8 @@ extension WriteBatch {
     /// A `Double` is stored as float, an integer as integer, a `String` as string and a `Bool` as
     /// boolean; a `Timestamp` as its RFC 3339 text, and an enumeration as its raw value. nil stores
     /// nothing. `CodingKeys` give properties other names. Foundation's `Date` is refused, because
-    /// it encodes itself as seconds since 2001: use `Timestamp` for times.
+    /// it encodes itself as seconds since 2001: use `Timestamp` for times. (A wrapper that calls
+    /// `date.encode(to:)` hides the date, which is then stored so.)
     ///
     /// Cost: about half a microsecond a property. Importers use handles.
     ///

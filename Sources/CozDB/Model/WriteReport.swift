@@ -114,3 +114,19 @@ public struct Refusal: Hashable, Sendable {
     /// Maximum number of bytes kept of a reason, which may quote the input.
     public static let reasonSizeBytesMax = 1 << 10
 }
+
+extension Refusal {
+    /// Bytes of its texts, which its entry has at least.
+    var textSizeBytes: Int {
+        let texts = reason.utf8.count + source.utf8.count
+        return switch subject {
+        case .line(let bytes): bytes.count + texts
+        case .value(let experiment, let key, _, let field, let value, _):
+            experiment.utf8.count + key.bytes.count + field.utf8.count + value.textSizeBytes
+                + texts
+        }
+    }
+
+    /// Approximate memory in bytes.
+    var sizeBytes: Int { textSizeBytes + 300 }
+}

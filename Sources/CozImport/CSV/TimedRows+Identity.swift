@@ -20,7 +20,7 @@ extension TimedRows {
             if cell.isEmpty { continue }
             if column.kind == .moment, second.agrees(block.bytes, cell, milliseconds) { continue }
             var hash = IdentityHash(column.name)
-            for place in cell { hash.combine(block.bytes[place]) }
+            block.bytes.withSpan(cell) { hash.combine($0) }
             sum &+= hash.value
         }
         if let constant { sum &+= IdentityHash(constant.name, constant.value).value }
@@ -29,30 +29,26 @@ extension TimedRows {
 }
 
 /// A hash of a named value. Sums of such hashes identify a row whatever the order of its cells.
-/// 64-bit FNV-1a (Fowler, Noll, Vo) with a final mix, so that sums rarely collide.
+/// SipHash with the seed of the process, so that nobody can make rows with equal sums.
 package struct IdentityHash {
-    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+    private var hasher = Hasher()
 
     /// - Parameter name: the name of the value. Pass the bytes of the value to `combine`.
     package init(_ name: String) {
-        for byte in name.utf8 { combine(byte) }
+        Name(name).hash(into: &hasher)
         // This byte is not in valid UTF-8, so it separates the name from the value.
-        combine(0xFF)
+        hasher.combine(0xFF as UInt8)
     }
 
     package init(_ name: String, _ value: String) {
         self.init(name)
-        for byte in value.utf8 { combine(byte) }
+        Name(value).hash(into: &hasher)
     }
 
-    @inline(__always) package mutating func combine(_ byte: UInt8) {
-        state = (state ^ UInt64(byte)) &* 0x100_0000_01B3
+    package mutating func combine(_ bytes: Span<UInt8>) {
+        // Sound: the bytes stay in place during the call.
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    package var value: UInt64 {
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 33)) &* 0xFF51_AFD7_ED55_8CCD
-        mixed = (mixed ^ (mixed >> 33)) &* 0xC4CE_B9FE_1A85_EC53
-        return mixed ^ (mixed >> 33)
-    }
+    package var value: UInt64 { UInt64(bitPattern: Int64(hasher.finalize())) }
 }

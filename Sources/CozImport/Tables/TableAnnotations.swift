@@ -129,8 +129,15 @@ struct TableAnnotations {
         let isUnpivoted = index("_field") != nil && index("_value") != nil
         let measurement = index("_measurement")
         let isFlux = index("_time") != nil || measurement != nil || isUnpivoted
+        // A Flux result without `_time` ends at its last time, `_stop`.
+        let times = layout.columns.indices.filter {
+            layout.columns[$0].role == .time && layout.columns[$0].name != []
+        }
+        let named = times.first { time in
+            ["time", "_time"].contains { layout.columns[time].name.elementsEqual($0.utf8) }
+        }
         let time =
-            index("_time") ?? layout.columns.lastIndex { $0.role == .time && $0.name != [] }
+            index("_time") ?? named ?? (isExtended ? times.first : times.last)
             ?? layout.index(of: .time)
         for place in layout.columns.indices {
             let column = layout.columns[place]

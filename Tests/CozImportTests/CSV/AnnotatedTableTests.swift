@@ -340,4 +340,17 @@ internal import Testing
             }
         }
     }
+
+    @Test(arguments: [
+        ("first,a,second", "1", "second=\"2\""), ("_time,a,arrived", "1", "arrived=\"2\""),
+        ("time,a,arrived", "1", "arrived=\"2\""), ("sent,a,time", "2", "sent=\"1\""),
+        ("sent,a,_time", "2", "sent=\"1\""),
+    ])
+    func `of two times the one called time, else the first, is that of the row`(
+        _ header: String, time: String, other: String
+    ) throws {
+        let found = try read(
+            "#datatype measurement,dateTime:number,double,dateTime:number\nm,\(header)\nm,1,5,2\n")
+        #expect(found.lines == ["m a=5,\(other) \(time)"])
+    }
 }

@@ -125,4 +125,17 @@ struct BeiweOrdinalTests {
         try export.load(into: "other")
         #expect(try export.contents() == export.contents("other"))
     }
+
+    /// These texts have one 64-bit FNV-1a.
+    @Test func `rows that were made to have one hash are kept apart`() throws {
+        let texts = ["c$1{=V8+J[Ba", "bd1E5H:+xDup"]
+        let export = try BeiweExport([
+            Self.folder + "a.csv": Self.text(texts.map { (1000, $0) })
+        ])
+        try export.load()
+        #expect(
+            try Self.rows(export) == [
+                "1970-01-01T00:00:01Z \(texts[0])", "1970-01-01T00:00:01.000000001Z \(texts[1])",
+            ])
+    }
 }

@@ -124,7 +124,7 @@ final class Engine: Sendable {
             let (files, version) = state.withLock {
                 (Set($0.manifest.rejects.map(\.number)), $0.refusalsVersion)
             }
-            var known: [UInt64: Int] = [:]
+            var known: [UInt64: KnownRefusal] = [:]
             for entry in try journal() { known.note(entry) }
             isLoaded = state.withLock { state in
                 // A deletion may have removed some of them meanwhile, and a replay may have changed

@@ -3,35 +3,43 @@
 
 internal import Synchronization
 
+struct KnownRefusal {
+    /// The largest line number; 0 for values.
+    let line: Int
+    /// A seeded hash of its content: somebody can make refusals whose ids are equal.
+    let content: UInt32?
+}
+
 /// The refusals that the journal already has.
 ///
 /// All writers share one instance. With a copy per commit, the total cost would be quadratic.
 final class KnownRefusals: Sendable {
-    private let lines: Mutex<[UInt64: Int]>
+    private let known: Mutex<[UInt64: KnownRefusal]>
 
-    init(_ lines: [UInt64: Int]) { self.lines = Mutex(lines) }
+    init(_ known: [UInt64: KnownRefusal]) { self.known = Mutex(known) }
 
-    /// The largest line number of this refusal; 0 for values; nil if it is not known.
-    func line(_ id: UInt64) -> Int? { lines.withLock { $0[id] } }
+    subscript(_ id: UInt64) -> KnownRefusal? { known.withLock { $0[id] } }
 
-    func add(_ new: [UInt64: Int]) {
-        lines.withLock { lines in lines.merge(new) { max($0, $1) } }
+    func add(_ new: [UInt64: KnownRefusal]) {
+        known.withLock { known in known.merge(new) { $0.line > $1.line ? $0 : $1 } }
     }
 }
 
-extension [UInt64: Int] {
+extension [UInt64: KnownRefusal] {
     /// Records an entry of the journal.
     mutating func note(_ entry: JournalEntry) {
         switch entry {
-        case .refusal(let refusal): note(refusal.journalID, line: refusal.line)
-        case .repeated(let id, _, let line, _): note(id, line: line)
+        case .refusal(let refusal):
+            let (id, content) = refusal.identity
+            note(id, line: refusal.line, content)
+        case .repeated(let id, _, let line, _): note(id, line: line, self[id]?.content)
         case .mark(let id, .done): self[id] = nil
         case .mark, .dropped: break
         }
     }
 
-    mutating func note(_ id: UInt64, line: Int) {
-        self[id] = Swift.max(self[id] ?? 0, line)
+    private mutating func note(_ id: UInt64, line: Int, _ content: UInt32?) {
+        self[id] = KnownRefusal(line: Swift.max(self[id]?.line ?? 0, line), content: content)
     }
 }
 
@@ -54,8 +62,8 @@ struct CommitJournal {
     private var repeats = RejectsJournal()
     private let replayed: ReplayedRefusals?
     private var marks: [JournalEntry] = []
-    /// The refusals of this commit: `journalID`, and the largest line number.
-    private(set) var added: [UInt64: Int] = [:]
+    /// The refusals of this commit.
+    private(set) var added: [UInt64: KnownRefusal] = [:]
     /// Refusals that did not fit into the journal.
     private(set) var droppedCount = 0
 
@@ -105,13 +113,14 @@ struct CommitJournal {
         // Checked first, so that a full journal costs no more than the space it has left: rows can
         // share tags of any length.
         if !hasRoom(refusal.textSizeBytes) { return drop(valueCount) }
-        let id = refusal.journalID
-        if let line = added[id] ?? known?.line(id) {
+        let (id, content) = refusal.identity
+        if let equal = added[id] ?? known?[id] {
+            if let other = equal.content, other != content { return drop(valueCount) }
             // Only a later line is new. An earlier one means that the same file is imported again.
-            if case .line = refusal.subject, refusal.line > line {
+            if case .line = refusal.subject, refusal.line > equal.line {
                 repeats.append(
                     .repeated(id: id, count: 1, line: refusal.line, column: refusal.column))
-                added[id] = refusal.line
+                added[id] = KnownRefusal(line: refusal.line, content: content)
             }
             return
         }
@@ -121,7 +130,7 @@ struct CommitJournal {
         roomBytes -= entry.count
         refusals.append(entry.bytes)
         refusalCount += 1
-        added[id] = refusal.line
+        added[id] = KnownRefusal(line: refusal.line, content: content)
     }
 
     func append(to writer: inout ByteWriter) {

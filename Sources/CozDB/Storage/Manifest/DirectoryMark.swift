@@ -106,16 +106,17 @@ enum DirectoryMark {
         if hasData(names, found) {
             return DatabaseError(
                 .notFound,
-                "the file \(manifest) of this database is missing; put it back, or repair the "
-                    + "database to rebuild it from the other files",
+                "the file \(manifest) of this database is missing; if nobody is creating the "
+                    + "database, put it back, or repair the database to rebuild it from the other "
+                    + "files",
                 file: path, remedy: .previewRepair)
         }
         if found.knowsManifest {
             return DatabaseError(
                 .notFound,
-                "the file \(manifest) and all data files of this database are missing; put them "
-                    + "back, or restore a backup to another directory; to create a new database "
-                    + "here, remove \(lock)", file: path, remedy: .restore)
+                "the file \(manifest) and all data files of this database are missing; if nobody "
+                    + "is creating it, put them back, or restore a backup to another directory; to "
+                    + "create a new database here, remove \(lock)", file: path, remedy: .restore)
         }
         return DatabaseError(
             .notFound, "not a CozDB database: it has no file \(manifest)" + advice, file: path)

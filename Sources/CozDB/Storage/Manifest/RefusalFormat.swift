@@ -140,35 +140,19 @@ extension Refusal {
     /// Identifies the refusal: FNV-1a over its stored bytes, without line and column for a refused
     /// line. It is the same in every process. Equal refusals are stored once, and marks refer to
     /// it.
-    var journalID: UInt64 {
+    var journalID: UInt64 { identity.id }
+
+    /// The id and a seeded hash of the same bytes.
+    var identity: (id: UInt64, content: UInt32) {
         var writer = ByteWriter()
         switch subject {
         case .line: writer.appendContent(of: self)
         case .value: writer.append(self)
         }
-        return writer.bytes.reduce(0xCBF2_9CE4_8422_2325) {
+        let id = writer.bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
         }
-    }
-
-    /// Bytes of its texts, which its entry has at least.
-    var textSizeBytes: Int {
-        let texts = reason.utf8.count + source.utf8.count
-        return switch subject {
-        case .line(let bytes): bytes.count + texts
-        case .value(let experiment, let key, _, let field, let value, _):
-            experiment.utf8.count + key.bytes.count + field.utf8.count + value.textSizeBytes
-                + texts
-        }
-    }
-
-    /// Approximate memory in bytes.
-    var sizeBytes: Int { textSizeBytes + 300 }
-}
-
-extension FieldValue {
-    var textSizeBytes: Int {
-        if case .string(let text) = self { text.utf8.count } else { 0 }
+        return (id, hashBytes(writer.bytes.span))
     }
 }
 

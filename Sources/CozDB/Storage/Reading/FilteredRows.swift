@@ -363,18 +363,6 @@ extension RowValues {
     }
 }
 
-extension ChosenRows {
-    mutating func choose(_ rows: Range<Int>) {
-        let common = rows.clamped(to: range)
-        bits.formOnes(in: (common.lowerBound - firstRow)..<(common.upperBound - firstRow))
-    }
-
-    /// An empty bitmap of the same range.
-    fileprivate var emptied: ChosenRows {
-        ChosenRows(firstRow: firstRow, bits: BitVector(count: bits.count))
-    }
-}
-
 /// Counts how the blocks of some columns were used, each block once.
 private struct BlockTally {
     let counts: ReadCounts?

@@ -11,18 +11,14 @@ final class ColumnMerger: @unchecked Sendable {
     /// By input: the first unmerged row with a value; nil if there is none.
     private(set) var nextRows: [Int?]
     private var result: Result<MergedColumn, DatabaseError>?
-    /// Whether the readers keep decoded blocks for the next chunk.
-    private let keepsBlocks: Bool
+    /// Readers keep decoded blocks of this size for the next chunk. Others are decoded again.
+    private let keptSizeBytesMax: Int
 
-    /// The most readers of a merge that keep a block each. Further columns decode theirs again.
-    private static let keptReaderCountMax = 8192
-
-    /// - Parameter number: of the merger in its merge.
     init(
-        _ column: Column, number: Int, of segments: [SegmentReader]
+        _ column: Column, of segments: [SegmentReader], keptSizeBytesMax: Int
     ) throws(DatabaseError) {
         self.column = column
-        keepsBlocks = number * segments.count < ColumnMerger.keptReaderCountMax
+        self.keptSizeBytesMax = keptSizeBytesMax
         readers = try segments.map { (segment) throws(DatabaseError) in
             guard let field = segment.field(column.id) else { return nil }
             return try SegmentColumnReader(segment, field: field)
@@ -44,7 +40,7 @@ final class ColumnMerger: @unchecked Sendable {
                         && reader.storedType == column.type)
                 newer.cast(from: reader.storedType, to: column.type)
                 nextRows[input.source] = reader.nextRow(from: input.chunk.upperBound, before: .max)
-                if !keepsBlocks {
+                if reader.loadedSizeBytes > keptSizeBytesMax {
                     reader = try SegmentColumnReader(reader.segment, field: reader.field)
                 }
                 readers[input.source] = reader

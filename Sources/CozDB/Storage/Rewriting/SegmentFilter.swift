@@ -139,15 +139,32 @@ struct SegmentFilter {
         _ cells: [Bool]?, to writer: SegmentWriter
     ) throws(DatabaseError) {
         try writeRun(to: writer)
-        let kept = times.indices.filter { dropped?[$0] != true }
         if let key { try writer.beginSeries(key.bytes) }
-        try writer.addRows(kept.map { times[$0] })
+        let fields = waiting.take(below: Int64(chunk.upperBound)).sorted()
+        var rest = chunk
+        while !rest.isEmpty {
+            var sizes = StringSizes(rows: rest, sizeBytesMax: SegmentMerge.stringSizeBytesMax)
+            for field in fields { readers[field].addStrings(to: &sizes) }
+            let rows = rest.lowerBound..<sizes.end()
+            let own = (rows.lowerBound - chunk.lowerBound)..<(rows.upperBound - chunk.lowerBound)
+            try writeRows(
+                rows, fields, Array(times[own]), dropped.map { Array($0[own]) },
+                cells.map { Array($0[own]) }, to: writer)
+            rest = rows.upperBound..<chunk.upperBound
+        }
+        for field in fields { wait(field, from: chunk.upperBound) }
+    }
+
+    private mutating func writeRows(
+        _ rows: Range<Int>, _ fields: [Int], _ times: [Int64], _ dropped: [Bool]?,
+        _ cells: [Bool]?, to writer: SegmentWriter
+    ) throws(DatabaseError) {
+        try writer.addRows(times.indices.filter { dropped?[$0] != true }.map { times[$0] })
         let places = dropped.map { SegmentFilter.places($0) }
         var values = RowValues()
-        for field in waiting.take(below: Int64(chunk.upperBound)).sorted() {
+        for field in fields {
             values.removeAll()
-            try readers[field].append(rows: chunk, to: &values)
-            wait(field, from: chunk.upperBound)
+            try readers[field].append(rows: rows, to: &values)
             if places != nil || isDeleted[field] && cells != nil {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }

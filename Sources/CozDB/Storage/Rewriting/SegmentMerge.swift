@@ -25,15 +25,20 @@ struct SegmentMerge {
     /// The approximate number of cells of a chunk of very wide rows.
     private static let chunkCellCountMax = 2 * SegmentFormat.chunkCellCountMax
     /// The approximate size of the strings of a chunk, over all inputs.
-    private static let stringSizeBytesMax = 64 << 20
+    static let stringSizeBytesMax = 64 << 20
+    /// The size of all decoded blocks that readers keep for the next chunk: usually 12 KB each.
+    private static let keptSizeBytesMax = 96 << 20
 
     init(_ segments: [SegmentReader], schema: ExperimentSchema) throws(DatabaseError) {
         self.segments = segments
         view = ExperimentView(schema: schema, sources: segments.map { .segment($0) })
-        var mergers: [ColumnMerger] = []
-        for column in schema.columns where segments.contains(where: { $0.field(column.id) != nil })
-        {
-            mergers.append(try ColumnMerger(column, number: mergers.count, of: segments))
+        let columns = schema.columns.filter { column in
+            segments.contains { $0.field(column.id) != nil }
+        }
+        let readerCount = max(1, columns.count * segments.count)
+        let mergers = try columns.map { (column) throws(DatabaseError) in
+            try ColumnMerger(
+                column, of: segments, keptSizeBytesMax: SegmentMerge.keptSizeBytesMax / readerCount)
         }
         pending = PendingColumns(mergers, inputCount: segments.count)
         hasAttributes = schema.columns.contains { $0.kind == .attribute }
@@ -73,15 +78,20 @@ struct SegmentMerge {
     ) throws(DatabaseError) -> [ColumnMerger]? {
         var limit = Int64.max
         let mergers = chooseRows(&inputs)
-        limitStrings(&inputs, mergers)
+        var strings: [(time: Int64, sizeBytes: Int)] = []
         for index in inputs.indices {
-            let (rows, end) = (inputs[index].rows, inputs[index].chunk.upperBound)
-            inputs[index].times = try segments[inputs[index].source].ascendingTimes(
-                rows: inputs[index].chunk)
-            if end < rows.upperBound, let last = inputs[index].times.last {
-                limit = min(limit, last)
+            var sizes = StringSizes(
+                rows: inputs[index].chunk, sizeBytesMax: SegmentMerge.stringSizeBytesMax)
+            for merger in mergers { merger.add(to: &sizes, of: inputs[index]) }
+            let (rows, chunk) = (inputs[index].rows, sizes.rows.lowerBound..<sizes.end())
+            let times = try segments[inputs[index].source].ascendingTimes(rows: chunk)
+            (inputs[index].chunk, inputs[index].times) = (chunk, times)
+            if chunk.upperBound < rows.upperBound { limit = min(limit, times.last ?? limit) }
+            for block in sizes.blocks where block.row < chunk.upperBound {
+                strings.append((times[block.row - chunk.lowerBound], block.sizeBytes))
             }
         }
+        limit = min(limit, SegmentMerge.limit(strings, inputs))
         for index in inputs.indices {
             let count = inputs[index].times.partitioningIndex { $0 > limit }
             inputs[index].times.removeLast(inputs[index].times.count - count)
@@ -112,15 +122,17 @@ struct SegmentMerge {
         }
     }
 
-    /// Shortens the chunk if its strings are large.
-    private func limitStrings(_ inputs: inout [MergeInput], _ mergers: [ColumnMerger]) {
-        for index in inputs.indices {
-            let rows = inputs[index].chunk
-            var sizes = StringSizes(
-                rows: rows, sizeBytesMax: SegmentMerge.stringSizeBytesMax / inputs.count)
-            for merger in mergers { merger.add(to: &sizes, of: inputs[index]) }
-            inputs[index].chunk = rows.lowerBound..<sizes.end()
+    /// The last time up to which the strings of all inputs fit into a chunk; at least the first.
+    private static func limit(
+        _ strings: [(time: Int64, sizeBytes: Int)], _ inputs: [MergeInput]
+    ) -> Int64 {
+        let first = inputs.compactMap(\.times.first).min() ?? .max
+        var total = 0
+        for block in strings.sorted(by: { $0.time < $1.time }) {
+            total += block.sizeBytes
+            if total > stringSizeBytesMax, block.time > first { return block.time - 1 }
         }
+        return .max
     }
 
     /// Selects the next rows of each input, at most `countMax`.

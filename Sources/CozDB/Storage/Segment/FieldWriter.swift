@@ -1,20 +1,5 @@
 // Writes one field of a segment: its blocks, their directory, its presence and its dictionary.
 
-/// Resolves the string codes of values that go into a segment. Words of times resolve in any
-/// source.
-enum StringSource {
-    case table(StringTable)
-    case arena(ByteArena.View)
-
-    func withBytes<Result>(_ code: UInt64, _ body: (Span<UInt8>) -> Result) -> Result {
-        if ISOTime.isWord(code) { return ISOTime.withBytes(code, body) }
-        return switch self {
-        case .table(let table): table.withBytes(code, body)
-        case .arena(let arena): arena.withBytes(Int(code), body)
-        }
-    }
-}
-
 /// Writes one field of a segment. A struct, so that its loops touch only memory that it owns.
 ///
 /// Fields are independent: to append a chunk, a field needs only the words of the chunk's columns.
@@ -92,6 +77,7 @@ struct FieldWriter {
                 countMax = (bits.count + block.values.count + 1) / 2
                 sharedEnd = block.values.upperBound
             }
+            try endDictionary(before: words[start], strings, to: &output)
             let limit = min(sharedEnd, copies.first?.values.lowerBound ?? newRows.count)
             var end = min(limit, start + countMax - bits.count)
             let isFirst = bits.isEmpty
@@ -158,6 +144,7 @@ struct FieldWriter {
         if column.type == .string { translation.begin(strings) }
         for index in part.rows.indices {
             if column.type == .string {
+                try endDictionary(before: part.bits[index], strings, to: &output)
                 append(string: part.bits[index], strings)
             } else {
                 bits.append(part.bits[index])
@@ -262,6 +249,20 @@ struct FieldWriter {
             || !isDictionaryFull && dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
     }
 
+    /// Whether a string is too large for the dictionary, which ends with it.
+    private func isLarge(_ word: UInt64, _ strings: StringSource) -> Bool {
+        column.type == .string && !isDictionaryFull
+            && strings.withBytes(word) { $0.count } > SegmentFormat.dictionarySizeBytesMax
+    }
+
+    private mutating func endDictionary(
+        before word: UInt64, _ strings: StringSource, to output: inout SegmentOutput
+    ) throws(DatabaseError) {
+        guard isLarge(word, strings) else { return }
+        try flush(to: &output)
+        isDictionaryFull = true
+    }
+
     /// Appends strings until the block has many bytes. Returns the index of the next string.
     private mutating func append(
         words: Span<UInt64>, _ range: Range<Int>, _ strings: StringSource
@@ -272,6 +273,7 @@ struct FieldWriter {
             // A full dictionary gets no more lookups.
             index += translation.appendKnown(rest, knowsCodes: !isDictionaryFull, to: &bits)
             guard index < range.upperBound else { break }
+            if index > range.lowerBound, isLarge(words[index], strings) { break }
             append(string: words[index], strings)
             index += 1
             if hasManyBytes { break }
@@ -340,7 +342,8 @@ struct FieldWriter {
 
     private mutating func limitDictionary() {
         isDictionaryFull =
-            dictionary.count + SegmentFormat.blockCountMax > SegmentFormat.dictionaryCountMax
+            isDictionaryFull
+            || dictionary.count + SegmentFormat.blockCountMax > SegmentFormat.dictionaryCountMax
             || dictionary.heapSizeBytes > SegmentFormat.dictionarySizeBytesMax
     }
 }

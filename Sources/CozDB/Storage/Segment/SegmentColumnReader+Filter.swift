@@ -1,19 +1,5 @@
 // Selects values of a block by a predicate or by their rows, before the block is decoded.
 
-/// A subset of the rows of a segment, in a range that starts at `firstRow`.
-struct ChosenRows {
-    var firstRow = 0
-    var bits = BitVector()
-
-    var range: Range<Int> { firstRow..<(firstRow + bits.count) }
-
-    /// Whether any of these rows is selected.
-    func hasAny(of rows: Range<Int>) -> Bool {
-        let common = rows.clamped(to: range)
-        return bits.hasOnes(in: (common.lowerBound - firstRow)..<(common.upperBound - firstRow))
-    }
-}
-
 extension SegmentColumnReader {
     /// Adds the rows whose value in a block passes a predicate. Other bits are unchanged.
     ///

@@ -243,6 +243,8 @@ struct SegmentColumnReader {
         return nil
     }
 
+    var loadedSizeBytes: Int { 8 * loadedBits.count + loadedStrings.sizeBytes }
+
     /// Whether a block is the last decoded one.
     func isLoaded(_ block: Int) -> Bool { block == loadedBlock }
 

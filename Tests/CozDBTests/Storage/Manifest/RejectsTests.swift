@@ -544,4 +544,31 @@ struct RejectsReplayTests {
         let tags = Dictionary(uniqueKeysWithValues: (0..<50_000).map { ("t\($0)", "x") })
         #expect(throws: DatabaseError.self) { try database.delete(tags: tags) }
     }
+
+    /// The ids of these lines are equal, as somebody computed.
+    @Test func `a refusal that was made to have the id of another one is counted`() throws {
+        let refusals = [
+            "dev,id_participant=575/3h-)]N6E", "dev,id_participant=4599?VM))C}T",
+        ].map {
+            Refusal(
+                subject: .line(Array($0.utf8)), reason: "missing fields", source: "a.lp", line: 1)
+        }
+        #expect(refusals[0].journalID == refusals[1].journalID)
+        let system = FaultyFileSystem()
+        for order in [refusals, refusals.reversed()] {
+            let database = try Database.open(
+                "db", access: .readWrite, options: DatabaseOptions(), on: system)
+            var batch = WriteBatch()
+            for refusal in order { batch.refuse(refusal) }
+            #expect(try database.write(batch).unkeptRefusals == 1)
+            var kept: [Refusal] = []
+            try database.rejects { entry in
+                kept.append(entry.refusal)
+                #expect(entry.count == 1)
+                return true
+            }
+            #expect(kept == [refusals[0]])
+            try database.close()
+        }
+    }
 }

@@ -199,4 +199,36 @@ struct SegmentMergeTests {
             #expect(try values(merged, column) == expected[column], "seed \(seed)")
         }
     }
+
+    /// Forty inputs with one row each, or with values of the same row: 160 MB of strings.
+    @Test(arguments: [1, 0])
+    func `a chunk ends where the strings of all inputs are large`(step: Int) throws {
+        let inputs = try (0..<40).map { number in
+            let info = try write(UInt64(number)) { writer in
+                try writer.beginSeries(SeriesKey(tags: []).bytes)
+                try writer.addRows([Int64(number * step)])
+                let text = Array("\(number)".utf8) + [UInt8](repeating: 0x61, count: 4_000_000)
+                try writer.addValues(
+                    schema.columns[2], rows: [0], bits: [0],
+                    strings: .table(StringTable(heap: text, ends: [text.count])))
+            }
+            return try open(info)
+        }
+        var merge: SegmentMerge?
+        let info = try write(99) { writer in
+            var running = try SegmentMerge(inputs, schema: schema)
+            try running.write(to: writer)
+            merge = running
+        }
+        // Each chunk has up to 16 rows; a row is never split.
+        #expect(merge?.stepCount == (step == 1 ? 3 : 1))
+        let merged = try open(info)
+        #expect(merged.footer.rowCount == (step == 1 ? 40 : 1))
+        var reader = try SegmentColumnReader(merged, field: try #require(merged.field(2)))
+        var found = RowValues()
+        try reader.append(rows: 0..<1, to: &found)
+        let text = found.strings.text(try #require(found.bits.first))
+        #expect(text.utf8.count == (step == 1 ? 4_000_001 : 4_000_002))
+        #expect(text.hasPrefix(step == 1 ? "0a" : "39a"))
+    }
 }
