@@ -141,7 +141,7 @@ struct FilteredRows {
             rows: (first + bits.lowerBound)..<(first + bits.upperBound),
             sizeBytesMax: StringSizes.batchSizeBytesMax)
         for column in readColumns {
-            if let open = try open(column) { open.reader.addStrings(to: &sizes, among: chosen) }
+            if let open = try open(column) { sizes.add(open, among: chosen) }
         }
         stringEnd = sizes.end() - first
     }
@@ -341,7 +341,8 @@ struct FilteredRows {
             guard found.rows.count > before, !wasLoaded else { continue }
             tally.decode(column, block, directory)
         }
-        return found.shown(from: open.reader.storedType, as: view.schema.column(column))
+        found.show(as: view.schema.column(column), from: open.reader.storedType)
+        return found
     }
 
     /// From the first to the last current row.
@@ -352,14 +353,14 @@ struct FilteredRows {
 }
 
 extension RowValues {
-    /// The values as the schema has them. Empty if the cast is not defined.
-    func shown(from stored: FieldType, as column: Column) -> RowValues {
-        guard !column.isStored(as: stored) else { return self }
+    /// Casts the values to the type in the schema. Drops them if the cast is not defined.
+    mutating func show(as column: Column, from stored: FieldType) {
+        guard !column.isStored(as: stored) else { return }
         var slice = ColumnSlice(type: stored, strings: strings)
         slice.bits = bits
         slice = slice.shown(as: column)
-        guard slice.count == rows.count else { return RowValues() }
-        return RowValues(rows: rows, bits: slice.bits, strings: slice.strings)
+        guard slice.count == rows.count else { return self = RowValues() }
+        self = RowValues(rows: rows, bits: slice.bits, strings: slice.strings)
     }
 }
 

@@ -80,7 +80,7 @@ struct SingleSegmentRowCursor {
         }
         var sizes = StringSizes(
             rows: rows.lowerBound..<end, sizeBytesMax: StringSizes.batchSizeBytesMax)
-        for index in active { columns[index].open.reader.addStrings(to: &sizes) }
+        for index in active { sizes.add(columns[index].open) }
         return rows.lowerBound..<sizes.end()
     }
 
@@ -92,11 +92,10 @@ struct SingleSegmentRowCursor {
             var found: [(place: Int, type: FieldType, values: RowValues)] = []
             var isThere = [Bool](repeating: false, count: window.count)
             for index in active {
-                let column = columns[index]
-                let values = try values(column.column, column.open, window)
+                let values = try values(index, window)
                 for row in values.rows { isThere[Int(row)] = true }
                 if !values.rows.isEmpty {
-                    found.append((column.place, column.column.type, values))
+                    found.append((columns[index].place, columns[index].column.type, values))
                 }
             }
             for index in active { wait(index, from: window.upperBound) }
@@ -123,9 +122,8 @@ struct SingleSegmentRowCursor {
     }
 
     /// The values of a column in a window, with rows counted from the window's first row.
-    private func values(
-        _ column: Column, _ open: ColumnPool.OpenColumn, _ window: Range<Int>
-    ) throws(DatabaseError) -> RowValues {
+    private func values(_ index: Int, _ window: Range<Int>) throws(DatabaseError) -> RowValues {
+        let open = columns[index].open
         var values = RowValues()
         if let counts {
             let directory = open.reader.directory
@@ -135,6 +133,7 @@ struct SingleSegmentRowCursor {
             }
         }
         try open.reader.append(rows: window, to: &values, keepsShared: true)
-        return values.shown(from: open.reader.storedType, as: column)
+        values.show(as: columns[index].column, from: open.reader.storedType)
+        return values
     }
 }

@@ -12,6 +12,27 @@ struct StringSizes {
     /// The first row in the range of each block, and the size of its strings.
     var blocks: [(row: Int, sizeBytes: Int)] = []
 
+    /// Adds the strings of a column. Reads their lengths up to the limit.
+    ///
+    /// - Parameter chosen: rows of which a block must have any to be decoded; nil means all rows.
+    mutating func add(_ column: ColumnPool.OpenColumn, among chosen: ChosenRows? = nil) {
+        guard column.reader.storedType == .string else { return }
+        let (directory, segment) = (column.reader.directory, column.reader.segment)
+        var total = 0
+        for block in directory.blocks(rows: rows) where !column.reader.isLoaded(block) {
+            let blockRows = directory.rows(ofBlock: block)
+            if let chosen, !chosen.hasAny(of: blockRows) { continue }
+            // The rows end before an unreadable block: perhaps it is not needed.
+            let known = try? segment.stringSizeBytes(directory, block: block)
+            let size = known ?? sizeBytesMax + 1
+            guard size > 0 else { continue }
+            let row = max(rows.lowerBound, blockRows.lowerBound)
+            blocks.append((row, size))
+            total += size
+            if total > sizeBytesMax, row > rows.lowerBound { return }
+        }
+    }
+
     /// The end of the first rows whose strings do not exceed the limit. At least one row.
     func end() -> Int {
         var total = 0
@@ -20,27 +41,5 @@ struct StringSizes {
             if total > sizeBytesMax, block.row > rows.lowerBound { return block.row }
         }
         return rows.upperBound
-    }
-}
-
-extension SegmentColumnReader {
-    /// Adds the column to the sizes. Reads the lengths of its strings up to the limit.
-    ///
-    /// - Parameter chosen: rows of which a block must have any to be decoded; nil means all rows.
-    func addStrings(to sizes: inout StringSizes, among chosen: ChosenRows? = nil) {
-        guard storedType == .string else { return }
-        var total = 0
-        for block in directory.blocks(rows: sizes.rows) where !isLoaded(block) {
-            let blockRows = directory.rows(ofBlock: block)
-            if let chosen, !chosen.hasAny(of: blockRows) { continue }
-            // The rows end before an unreadable block: perhaps it is not needed.
-            let known = try? segment.stringSizeBytes(directory, block: block)
-            let size = known ?? sizes.sizeBytesMax + 1
-            guard size > 0 else { continue }
-            let row = max(sizes.rows.lowerBound, blockRows.lowerBound)
-            sizes.blocks.append((row, size))
-            total += size
-            if total > sizes.sizeBytesMax, row > sizes.rows.lowerBound { return }
-        }
     }
 }

@@ -7,7 +7,7 @@
 final class ColumnMerger: @unchecked Sendable {
     let column: Column
     /// By input; nil if the input has no value of the column.
-    private var readers: [SegmentColumnReader?]
+    private let readers: [ColumnPool.OpenColumn?]
     /// By input: the first unmerged row with a value; nil if there is none.
     private(set) var nextRows: [Int?]
     private var result: Result<MergedColumn, DatabaseError>?
@@ -21,9 +21,9 @@ final class ColumnMerger: @unchecked Sendable {
         self.keptSizeBytesMax = keptSizeBytesMax
         readers = try segments.map { (segment) throws(DatabaseError) in
             guard let field = segment.field(column.id) else { return nil }
-            return try SegmentColumnReader(segment, field: field)
+            return ColumnPool.OpenColumn(try SegmentColumnReader(segment, field: field))
         }
-        nextRows = readers.map { $0?.nextRow(from: 0, before: .max) }
+        nextRows = readers.map { $0?.reader.nextRow(from: 0, before: .max) }
     }
 
     /// Merges the values of the column in the chunk.
@@ -32,18 +32,18 @@ final class ColumnMerger: @unchecked Sendable {
             var merged = MergedColumn(column, rowCount: rowCount, watchesRows: watchesRows)
             var newer = RowValues()
             for input in inputs where isDue(in: input) {
-                guard var reader = readers[input.source].take() else { continue }
+                guard let open = readers[input.source] else { continue }
+                let (segment, type) = (open.reader.segment, open.reader.storedType)
                 newer.removeAll()
-                try reader.append(
+                try open.reader.append(
                     rows: input.chunk, to: &newer,
-                    findsWholeBlocks: !reader.segment.info.isQuicklyEncoded
-                        && reader.storedType == column.type)
-                newer.cast(from: reader.storedType, to: column.type)
-                nextRows[input.source] = reader.nextRow(from: input.chunk.upperBound, before: .max)
-                if reader.loadedSizeBytes > keptSizeBytesMax {
-                    reader = try SegmentColumnReader(reader.segment, field: reader.field)
+                    findsWholeBlocks: !segment.info.isQuicklyEncoded && type == column.type)
+                newer.cast(from: type, to: column.type)
+                nextRows[input.source] = open.reader.nextRow(
+                    from: input.chunk.upperBound, before: .max)
+                if open.reader.loadedSizeBytes > keptSizeBytesMax {
+                    open.reader = try SegmentColumnReader(segment, field: open.reader.field)
                 }
-                readers[input.source] = reader
                 if !input.places.isEmpty { newer.move(to: input.places.span) }
                 merged.add(&newer)
             }
@@ -61,13 +61,13 @@ final class ColumnMerger: @unchecked Sendable {
     func valueCountMax(_ inputs: [MergeInput]) -> Int {
         inputs.reduce(0) { count, input in
             guard isDue(in: input) else { return count }
-            return count + (readers[input.source]?.valueCountMax(rows: input.chunk) ?? 0)
+            return count + (readers[input.source]?.reader.valueCountMax(rows: input.chunk) ?? 0)
         }
     }
 
     /// Adds the strings of the column in the rows of an input.
     func add(to sizes: inout StringSizes, of input: MergeInput) {
-        if isDue(in: input) { readers[input.source]?.addStrings(to: &sizes) }
+        if isDue(in: input), let open = readers[input.source] { sizes.add(open) }
     }
 
     /// Takes the result of the last call of `merge`.

@@ -10,7 +10,7 @@ struct SegmentFilter {
     /// Index of the segment in the sources of the view.
     private let source: Int
     private let deletion: ExperimentDeletion
-    private var readers: [SegmentColumnReader] = []
+    private var readers: [ColumnPool.OpenColumn] = []
     /// For each field of the segment: whether it loses values where cells are deleted.
     private let isDeleted: [Bool]
     private var run = Run()
@@ -44,7 +44,7 @@ struct SegmentFilter {
         self.deletion = deletion
         isDeleted = segment.footer.fields.map { deletion.columns.contains($0.column.id) }
         readers = try segment.footer.fields.indices.map { (field) throws(DatabaseError) in
-            try SegmentColumnReader(segment, field: field)
+            ColumnPool.OpenColumn(try SegmentColumnReader(segment, field: field))
         }
         for field in readers.indices { wait(field, from: 0) }
         if !deletion.columns.isEmpty { waitingForCells = waiting }
@@ -52,7 +52,7 @@ struct SegmentFilter {
 
     /// Queues a field by its first possible row from `row` on.
     private mutating func wait(_ field: Int, from row: Int) {
-        if let row = readers[field].nextRow(from: row, before: .max) {
+        if let row = readers[field].reader.nextRow(from: row, before: .max) {
             waiting.push(field, Int64(row))
         }
     }
@@ -144,7 +144,7 @@ struct SegmentFilter {
         var rest = chunk
         while !rest.isEmpty {
             var sizes = StringSizes(rows: rest, sizeBytesMax: SegmentMerge.stringSizeBytesMax)
-            for field in fields { readers[field].addStrings(to: &sizes) }
+            for field in fields { sizes.add(readers[field]) }
             let rows = rest.lowerBound..<sizes.end()
             let own = (rows.lowerBound - chunk.lowerBound)..<(rows.upperBound - chunk.lowerBound)
             try writeRows(
@@ -164,7 +164,7 @@ struct SegmentFilter {
         var values = RowValues()
         for field in fields {
             values.removeAll()
-            try readers[field].append(rows: rows, to: &values)
+            try readers[field].reader.append(rows: rows, to: &values)
             if places != nil || isDeleted[field] && cells != nil {
                 values.keep(places, without: isDeleted[field] ? cells : nil)
             }
@@ -202,16 +202,17 @@ struct SegmentFilter {
         try segment.copyTimes(rows: run.rows, to: writer)
         for field in waiting.take(below: Int64(run.rows.upperBound)).sorted() {
             let isChanged = isDeleted[field] && !run.cells.isEmpty
-            for block in readers[field].directory.blocks(rows: run.rows) {
-                let rows = readers[field].directory.rows(ofBlock: block)
+            for block in readers[field].reader.directory.blocks(rows: run.rows) {
+                let rows = readers[field].reader.directory.rows(ofBlock: block)
                 var isCopied = !isChanged && rows.clamped(to: run.rows) == rows
                 if isCopied, !run.cells.isEmpty {
                     // Not if the block refers to a field that loses values.
-                    let column = try segment.repeatedColumn(readers[field].directory, block: block)
+                    let directory = readers[field].reader.directory
+                    let column = try segment.repeatedColumn(directory, block: block)
                     isCopied = column.flatMap(segment.field).map { !isDeleted[$0] } ?? true
                 }
                 if isCopied {
-                    try readers[field].copy(
+                    try readers[field].reader.copy(
                         block, movedBy: run.base - run.rows.lowerBound, to: writer)
                 } else {
                     try add(block, of: field, run, to: writer)
@@ -225,7 +226,7 @@ struct SegmentFilter {
     private mutating func add(
         _ block: Int, of field: Int, _ run: Run, to writer: SegmentWriter
     ) throws(DatabaseError) {
-        var part = try readers[field].part(block: block, rows: run.rows)
+        var part = try readers[field].reader.part(block: block, rows: run.rows)
         if isDeleted[field], let first = part.rows.first, let last = part.rows.last {
             let start = run.cells.partitioningIndex { $0.rows.upperBound > Int(first) }
             for cells in run.cells[start...] {
@@ -256,7 +257,7 @@ struct SegmentFilter {
         var hasValue = [Bool](repeating: false, count: cells.count)
         var seen: Set<Int> = []
         for field in waitingForCells.take(below: Int64(chunk.upperBound)) {
-            if let row = readers[field].nextRow(from: chunk.upperBound, before: .max) {
+            if let row = readers[field].reader.nextRow(from: chunk.upperBound, before: .max) {
                 waitingForCells.push(field, Int64(row))
             }
             // Fields of one presence group have values in the same rows.
