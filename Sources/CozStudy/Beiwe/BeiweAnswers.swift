@@ -9,6 +9,8 @@ struct BeiweAnswers {
     /// The maximum number of questions per file. Further ones are refused. Each question takes one
     /// nanosecond of the time of `survey_questions`.
     static let questionCountMax = 10_000
+    /// The most bytes of the rows of a file, which are held in memory.
+    static let sizeBytesMax = 16 << 20
 
     /// Returns the field of `survey_answers` for a question. `time` and the survey field are
     /// reserved.
@@ -26,6 +28,7 @@ struct BeiweAnswers {
     private let source: BeiweSource
     private let answerColumn: Int
     private var rows: [Row] = []
+    private var sizeBytes = 0
     private var questions: Set<Name> = []
     /// A hash of the contents. It distinguishes surveys sent in the same second.
     private var identity: UInt64 = 0
@@ -49,6 +52,7 @@ struct BeiweAnswers {
         let cells = block.cells[row.cells].map {
             String(decoding: block.bytes.copy($0.range), as: UTF8.self)
         }
+        sizeBytes += cells.reduce(0) { $0 + $1.utf8.count }
         questions.insert(Name(cells[0]))
         rows.append(Row(cells: cells, line: row.line))
         for (name, cell) in zip(header.names, cells) where !cell.isEmpty {
@@ -83,6 +87,9 @@ struct BeiweAnswers {
         }
         if questions.contains(Name(name)) {
             return ("found question \"\(name)\" twice, expected each question once per file", 1)
+        }
+        if row.text.count > BeiweAnswers.sizeBytesMax - sizeBytes {
+            return ("found more than 16 MiB of answers, expected at most that per file", 0)
         }
         if rows.count >= BeiweAnswers.questionCountMax {
             return (

@@ -25,6 +25,7 @@ struct BeiweReader: PointReader {
     private var types: BeiweColumnTypes
     /// One per patient and stream.
     private var ordinals: [BeiweSource.Series: RowOrdinals] = [:]
+    private var last: BeiweSource.Series?
     private var answerOrdinals = AnswerOrdinals()
     private var declared = DeclaredQuestions()
     /// Results of `BeiweHeader.problem`. A stream has only one or two different headers.
@@ -127,7 +128,10 @@ struct BeiweReader: PointReader {
     private mutating func timedRows(
         _ header: BeiweHeader, _ source: BeiweSource, _ file: InputFile
     ) throws(DatabaseError) -> TimedRows {
-        ordinals[source.series, default: RowOrdinals()].begin(file)
+        // A folder has the files of a series one after the other.
+        if let last, last != source.series { ordinals[last]?.dropKept() }
+        last = source.series
+        ordinals[source.series, default: RowOrdinals()].begin(file, survey: source.survey)
         let kinds = try types.kinds(of: header, in: source.stream, file)
         let columns = zip(header.names, kinds).map { TimedColumn($0, $1) }
         var constant: (name: String, value: String)?
@@ -183,8 +187,8 @@ struct BeiweReader: PointReader {
     ) throws(DatabaseError) {
         let row = block.rows[next]
         let ordinal = try ordinals.ordinal(of: row, in: block, milliseconds, &rows) {
-            (path, line, body) throws(DatabaseError) in
-            try replay(path, beforeLine: line, body)
+            (source, line, body) throws(DatabaseError) in
+            try replay(source, beforeLine: line, body)
         }
         if ordinal < RowOrdinals.countMax {
             rows.addRow(next, of: block, milliseconds, ordinal: ordinal, into: &batch)
@@ -199,16 +203,16 @@ struct BeiweReader: PointReader {
 
     /// Reads a file again and reports the time and identity of each row.
     private func replay(
-        _ path: String, beforeLine line: Int?, _ body: (Int64, UInt64) -> Void
+        _ source: RowOrdinals.Source, beforeLine line: Int?, _ body: (Int64, UInt64) -> Void
     ) throws(DatabaseError) {
-        let file = try InputFile(path: path)
+        let file = try InputFile(path: source.path)
         let tokenizer = BeiweReader.makeTokenizer()
         var rows: TimedRows?
         while let block = try tokenizer.nextBlock(of: file) {
             for row in block.rows {
                 if let line, row.line >= line { return }
                 guard rows != nil else {
-                    rows = replayedRows(row, block, path)
+                    rows = replayedRows(row, block, source.survey)
                     if rows == nil { return }
                     continue
                 }
@@ -221,7 +225,9 @@ struct BeiweReader: PointReader {
     }
 
     /// Returns the columns of a file that is read again. Identity does not depend on their types.
-    private func replayedRows(_ row: CSVRow, _ block: CSVBlock, _ path: String) -> TimedRows? {
+    private func replayedRows(
+        _ row: CSVRow, _ block: CSVBlock, _ survey: String?
+    ) -> TimedRows? {
         let header = BeiweHeader(
             block.cells[row.cells].map {
                 String(decoding: block.bytes.copy($0.range), as: UTF8.self)
@@ -234,7 +240,6 @@ struct BeiweReader: PointReader {
             default: TimedColumn(name, .text)
             }
         }
-        let survey = BeiweFilePath(path: path, folder: nil).survey
         let hasColumn = header.names.contains(BeiweHeader.survey)
         return TimedRows(
             columns,

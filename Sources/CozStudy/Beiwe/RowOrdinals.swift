@@ -42,20 +42,34 @@ struct RowOrdinals {
     /// The maximum number of rows per millisecond: its nanoseconds.
     static let countMax = 1_000_000
 
+    /// A file, and the survey that its path tells.
+    struct Source {
+        var path = ""
+        var survey: String?
+    }
+
     /// The files read so far, by each hour that they have rows of.
-    private var filesByHour: [Int64: [String]] = [:]
+    private var filesByHour: [Int64: [Source]] = [:]
     /// The indexes of input that cannot be read again.
     private var lasting: [Int64: RowOrdinalIndex] = [:]
     /// The indexes of hours for further files of these hours, and the number of their rows.
     private var kept: [Int64: RowOrdinalIndex] = [:]
     private var keptCount = 0
-    /// With more rows, some 400 MB, only one hour of the last file is kept, and files are read
+    /// With more rows, some 100 MB, only one hour of the last file is kept, and files are read
     /// again for each hour.
-    private static let keptCountMax = 4_000_000
+    private static let keptCountMax = 1_000_000
+    /// The same for the hours of the current file.
+    private static let lookupCountMax = 4_000_000
+    /// The rows of all files so far, and how many rows were read again. That is limited, because
+    /// hours can alternate from row to row.
+    private var rowCount = 0
+    private var replayedCount = 0
+    private static let replayedCountMax = 64_000_000
 
     // State of the current file:
-    private var path = ""
+    private var source = Source()
     private var canReopen = true
+    private var lastLine = 0
     private var hours: Set<Int64> = []
     private var indexes: [Int64: RowOrdinalIndex] = [:]
     /// Whether hours were met again, so that each gets an index from its first row on.
@@ -70,11 +84,12 @@ struct RowOrdinals {
     /// Reads the rows of a file again, up to a line or, with nil, to the end. Calls `body` with the
     /// milliseconds and identity of each row in order.
     typealias Replay = (
-        _ path: String, _ beforeLine: Int?, _ body: (Int64, UInt64) -> Void
+        _ source: Source, _ beforeLine: Int?, _ body: (Int64, UInt64) -> Void
     ) throws(DatabaseError) -> Void
 
-    mutating func begin(_ file: InputFile) {
-        path = file.name
+    mutating func begin(_ file: InputFile, survey: String?) {
+        source = Source(path: file.name, survey: survey)
+        lastLine = 0
         canReopen = file.isReopenable
         hours = []
         indexes = [:]
@@ -85,6 +100,7 @@ struct RowOrdinals {
 
     /// Saves the identity of the last row, because the block is about to be overwritten.
     mutating func endBlock(_ rows: inout TimedRows, _ block: CSVBlock) {
+        lastLine = block.rows.last?.line ?? lastLine
         guard let last = rows.lastPlacedRow, let time = rows.time(of: block.rows[last], in: block)
         else { return }
         carried = rows.identity(of: block.rows[last], in: block, time)
@@ -92,7 +108,8 @@ struct RowOrdinals {
 
     /// Records the hours of a file that was read to its end.
     mutating func end() {
-        for hour in hours where canReopen { filesByHour[hour, default: []].append(path) }
+        rowCount += lastLine
+        for hour in hours where canReopen { filesByHour[hour, default: []].append(source) }
         for hour in hours { _ = takeKept(hour) }
         if canReopen {
             kept.merge(indexes) { $1 }
@@ -105,6 +122,12 @@ struct RowOrdinals {
             lasting.merge(indexes) { $1 }
         }
         indexes = [:]
+    }
+
+    /// Frees the indexes of read files. They are read again if further ones share their hours.
+    mutating func dropKept() {
+        kept = [:]
+        keptCount = 0
     }
 
     /// Moves an index out instead of copying it, because many small files may share an hour.
@@ -129,7 +152,9 @@ struct RowOrdinals {
         let isAlone = others.isEmpty && lasting[hour] == nil && canReopen
         let isInOrder = isLater || milliseconds == rows.latest
         if indexes[hour] == nil && !(isAlone && isInOrder && !isDisordered) {
-            if !isNew, lookupCount < RowOrdinals.keptCountMax {
+            let limit = RowOrdinals.replayedCountMax + 16 * (rowCount + row.line)
+            if replayedCount > limit { throw tooOftenReplayed }
+            if !isNew, lookupCount < RowOrdinals.lookupCountMax {
                 try indexAll(before: row.line, replay)
             }
             if indexes[hour] == nil {
@@ -145,7 +170,8 @@ struct RowOrdinals {
         if indexes[hour] != nil {
             ordinal = indexes[hour]?.ordinal(milliseconds, identity) ?? 0
             lookupCount += 1
-            if lookupCount == RowOrdinals.keptCountMax {
+            if lookupCount == RowOrdinals.lookupCountMax {
+                if !canReopen { throw tooLongForPipe }
                 isDisordered = false
                 indexes = indexes.filter { $0.key == hour }
             }
@@ -155,6 +181,21 @@ struct RowOrdinals {
         rows.limit =
             indexes[latestHour] == nil ? (latestHour + 1) * RowOrdinals.hourMilliseconds : .min
         return ordinal
+    }
+
+    private var tooOftenReplayed: DatabaseError {
+        DatabaseError(
+            .usage,
+            "its rows go back to hours that were read before, too often to number the rows of a "
+                + "millisecond; sort its rows by time, and name the files in the order of time",
+            file: source.path)
+    }
+
+    private var tooLongForPipe: DatabaseError {
+        DatabaseError(
+            .usage,
+            "found \(RowOrdinals.lookupCountMax) rows of Beiwe in input that cannot be read again; "
+                + "name the file instead of a pipe", file: source.path)
     }
 
     /// Indexes the latest row before another one replaces it.
@@ -179,7 +220,8 @@ struct RowOrdinals {
             indexes[$0] == nil && filesByHour[$0] == nil && lasting[$0] == nil
         }
         var found: [Int64: RowOrdinalIndex] = [:]
-        try replay(path, line) { milliseconds, identity in
+        try replay(source, line) { milliseconds, identity in
+            replayedCount += 1
             let hour = RowOrdinals.hour(of: milliseconds)
             guard wanted.contains(hour) else { return }
             _ = found[hour, default: RowOrdinalIndex()].ordinal(milliseconds, identity)
@@ -190,18 +232,19 @@ struct RowOrdinals {
 
     /// Returns the index of an hour: other files in order, then this one up to `line`.
     private mutating func index(
-        _ hour: Int64, _ others: [String], _ line: Int?, _ replay: Replay
+        _ hour: Int64, _ others: [Source], _ line: Int?, _ replay: Replay
     ) throws(DatabaseError) -> RowOrdinalIndex {
         let known = takeKept(hour)
         var index = known ?? lasting[hour] ?? RowOrdinalIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
+            replayedCount += 1
             guard RowOrdinals.hour(of: milliseconds) == hour else { return }
             _ = index.ordinal(milliseconds, identity)
         }
         if known == nil {
             for other in others { try replay(other, nil, add) }
         }
-        if let line { try replay(path, line, add) }
+        if let line { try replay(source, line, add) }
         return index
     }
 

@@ -138,4 +138,25 @@ struct BeiweOrdinalTests {
                 "1970-01-01T00:00:01Z \(texts[0])", "1970-01-01T00:00:01.000000001Z \(texts[1])",
             ])
     }
+
+    /// Rows of an hour that is met again are compared with those before, survey included.
+    @Test func `equal rows of a survey below its folder are one row`() throws {
+        let rows = [
+            "1639530000000,q1,A", "1639534000000,q1,B", "1639530000000,q1,A",
+            "1639530000000,q1,C",
+        ]
+        let export = try BeiweExport([
+            "\(BeiweExport.patient)/survey_timings/S0/extra/a.csv":
+                "timestamp,question id,answer\n" + rows.joined(separator: "\n") + "\n"
+        ])
+        try export.load()
+        let stored = try export.ask("SELECT answer FROM survey_timings", "db").dropFirst(2).map {
+            $0.split(separator: " ").joined(separator: " ")
+        }
+        #expect(
+            stored == [
+                "2021-12-15T01:00:00Z A", "2021-12-15T01:00:00.000000001Z C",
+                "2021-12-15T02:06:40Z B",
+            ])
+    }
 }

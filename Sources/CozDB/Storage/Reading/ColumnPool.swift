@@ -48,3 +48,30 @@ final class ColumnPool {
         return opened
     }
 }
+
+extension StringSizes {
+    /// Adds the strings of a column. Reads their lengths up to the limit.
+    ///
+    /// - Parameter chosen: rows of which a block must have any to be decoded; nil means all rows.
+    mutating func add(_ column: ColumnPool.OpenColumn, among chosen: ChosenRows? = nil) {
+        guard column.reader.storedType == .string else { return }
+        let (directory, segment) = (column.reader.directory, column.reader.segment)
+        var total = 0
+        for block in directory.blocks(rows: rows) where !column.reader.isLoaded(block) {
+            let blockRows = directory.rows(ofBlock: block)
+            if let chosen, !chosen.hasAny(of: blockRows) { continue }
+            // The rows end before an unreadable block: perhaps it is not needed.
+            let known = try? segment.stringSizeBytes(directory, block: block)
+            let size = known ?? sizeBytesMax + 1
+            guard size > 0 else { continue }
+            let row = max(rows.lowerBound, blockRows.lowerBound)
+            let isOpen = blockRows.lowerBound < rows.lowerBound
+            blocks.append(Block(place: Int64(row), sizeBytes: size, isOpen: isOpen))
+            total += size
+            if total > sizeBytesMax, row > rows.lowerBound {
+                knownEnd = min(knownEnd, row)
+                return
+            }
+        }
+    }
+}

@@ -78,7 +78,7 @@ struct SegmentMerge {
     ) throws(DatabaseError) -> [ColumnMerger]? {
         var limit = Int64.max
         let mergers = chooseRows(&inputs)
-        var strings: [(time: Int64, sizeBytes: Int)] = []
+        var strings: [StringSizes.Block] = []
         for index in inputs.indices {
             var sizes = StringSizes(
                 rows: inputs[index].chunk, sizeBytesMax: SegmentMerge.stringSizeBytesMax)
@@ -87,11 +87,15 @@ struct SegmentMerge {
             let times = try segments[inputs[index].source].ascendingTimes(rows: chunk)
             (inputs[index].chunk, inputs[index].times) = (chunk, times)
             if chunk.upperBound < rows.upperBound { limit = min(limit, times.last ?? limit) }
-            for block in sizes.blocks where block.row < chunk.upperBound {
-                strings.append((times[block.row - chunk.lowerBound], block.sizeBytes))
+            for var block in sizes.blocks where block.place < chunk.upperBound {
+                block.place = times[Int(block.place) - chunk.lowerBound]
+                strings.append(block)
             }
         }
-        limit = min(limit, SegmentMerge.limit(strings, inputs))
+        let first = inputs.compactMap(\.times.first).min() ?? .max
+        if let cut = StringSizes.cut(strings, after: first, SegmentMerge.stringSizeBytesMax) {
+            limit = min(limit, cut - 1)
+        }
         for index in inputs.indices {
             let count = inputs[index].times.partitioningIndex { $0 > limit }
             inputs[index].times.removeLast(inputs[index].times.count - count)
@@ -120,19 +124,6 @@ struct SegmentMerge {
             countMax = max(1, min(countMax, rowCount) / 2)
             SegmentMerge.choose(countMax, of: &inputs)
         }
-    }
-
-    /// The last time up to which the strings of all inputs fit into a chunk; at least the first.
-    private static func limit(
-        _ strings: [(time: Int64, sizeBytes: Int)], _ inputs: [MergeInput]
-    ) -> Int64 {
-        let first = inputs.compactMap(\.times.first).min() ?? .max
-        var total = 0
-        for block in strings.sorted(by: { $0.time < $1.time }) {
-            total += block.sizeBytes
-            if total > stringSizeBytesMax, block.time > first { return block.time - 1 }
-        }
-        return .max
     }
 
     /// Selects the next rows of each input, at most `countMax`.
