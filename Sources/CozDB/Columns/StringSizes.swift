@@ -28,8 +28,8 @@ struct StringSizes {
         return min(cut.map { Int($0) } ?? rows.upperBound, knownEnd, rows.upperBound)
     }
 
-    /// The first place where the strings exceed a limit; nil if they do not. Open blocks are decoded
-    /// again for each batch, so a batch does not end before others have as many bytes.
+    /// The first place where the strings exceed a limit; nil if they do not. Open blocks are
+    /// decoded again for each batch, so a batch does not end before others have as many bytes.
     static func cut(_ blocks: [Block], after first: Int64, _ sizeBytesMax: Int) -> Int64? {
         var (total, open) = (0, 0)
         for block in blocks.sorted(by: { $0.place < $1.place }) {

@@ -231,4 +231,49 @@ struct SegmentMergeTests {
         #expect(text.utf8.count == (step == 1 ? 4_000_001 : 4_000_002))
         #expect(text.hasPrefix(step == 1 ? "0a" : "39a"))
     }
+
+    /// Blocks of many columns begin in different rows: a chunk for each of them would decode all
+    /// others again.
+    @Test func `chunks do not multiply where blocks begin in different rows`() throws {
+        var schema = ExperimentSchema(
+            id: 0, name: "dev", identity: .allTags, typeRule: .lossless, preset: "none")
+        let (columnCount, rowCount) = (600, 400)
+        for column in 0..<columnCount {
+            schema.add(name: "s\(column)", kind: .field, type: .string)
+        }
+        let long = [UInt8](repeating: 0x61, count: 140_000)
+        let heap = long + [0x62]
+        let strings = StringTable(heap: heap, ends: [long.count, heap.count])
+        let directory = try system.openDirectory("db", create: true, access: .ownerOnly)
+        func write(
+            _ number: UInt64, _ fill: (SegmentWriter) throws -> Void
+        ) throws -> SegmentReader {
+            let writer = try SegmentWriter(
+                directory.create(FileName.segment(number).text), number: number, databaseID: 9,
+                schema: schema)
+            try fill(writer)
+            return try open(try writer.finish())
+        }
+        let inputs = try (0..<2).map { half in
+            try write(UInt64(half)) { writer in
+                try writer.beginSeries(SeriesKey(tags: []).bytes)
+                let rows = half * rowCount / 2..<(half + 1) * rowCount / 2
+                try writer.addRows(rows.map { Int64($0) })
+                for (number, column) in schema.columns.enumerated() {
+                    try writer.addValues(
+                        column, rows: rows.map { UInt32($0 - rows.lowerBound) },
+                        bits: rows.map { ($0 + number) % 100 == 0 ? 0 : 1 },
+                        strings: .table(strings))
+                }
+            }
+        }
+        var stepCount = 0
+        _ = try write(99) { writer in
+            var merge = try SegmentMerge(inputs, schema: schema)
+            try merge.write(to: writer)
+            stepCount = merge.stepCount
+        }
+        // 336 MB of strings, of which 64 MiB or more are in each chunk.
+        #expect(stepCount <= 12 * columnCount, "\(stepCount)")
+    }
 }
