@@ -22,7 +22,8 @@ public struct WriteReport: Sendable {
     /// in the rejects journal.
     public var forgottenValues = 0
     /// Number of refusals that were not kept because the rejects journal is full
-    /// (`DatabaseOptions.rejectsSizeBytesMax`). Their content is lost unless the input is kept.
+    /// (`DatabaseOptions.rejectsSizeBytesMax`), or because somebody made them to share the id of
+    /// another one. Their content is lost unless the input is kept.
     public var unkeptRefusals = 0
     /// The first few refusals.
     public var examples: [Refusal] = []

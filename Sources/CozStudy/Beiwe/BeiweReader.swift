@@ -25,7 +25,7 @@ struct BeiweReader: PointReader {
     private var types: BeiweColumnTypes
     /// One per patient and stream.
     private var ordinals: [BeiweSource.Series: RowOrdinals] = [:]
-    private var last: BeiweSource.Series?
+    private var lastSeries: BeiweSource.Series?
     private var answerOrdinals = AnswerOrdinals()
     private var declared = DeclaredQuestions()
     /// Results of `BeiweHeader.problem`. A stream has only one or two different headers.
@@ -129,8 +129,8 @@ struct BeiweReader: PointReader {
         _ header: BeiweHeader, _ source: BeiweSource, _ file: InputFile
     ) throws(DatabaseError) -> TimedRows {
         // A folder has the files of a series one after the other.
-        if let last, last != source.series { ordinals[last]?.dropKept() }
-        last = source.series
+        if let lastSeries, lastSeries != source.series { ordinals[lastSeries]?.dropKept() }
+        lastSeries = source.series
         ordinals[source.series, default: RowOrdinals()].begin(file, survey: source.survey)
         let kinds = try types.kinds(of: header, in: source.stream, file)
         let columns = zip(header.names, kinds).map { TimedColumn($0, $1) }
@@ -188,7 +188,7 @@ struct BeiweReader: PointReader {
         let row = block.rows[next]
         let ordinal = try ordinals.ordinal(of: row, in: block, milliseconds, &rows) {
             (source, line, body) throws(DatabaseError) in
-            try replay(source, beforeLine: line, body)
+            return try replay(source, beforeLine: line, body)
         }
         if ordinal < RowOrdinals.countMax {
             rows.addRow(next, of: block, milliseconds, ordinal: ordinal, into: &batch)
@@ -201,19 +201,22 @@ struct BeiweReader: PointReader {
         next += 1
     }
 
-    /// Reads a file again and reports the time and identity of each row.
+    /// Reads a file again and reports the time and identity of each row. Returns the number of
+    /// lines.
     private func replay(
         _ source: RowOrdinals.Source, beforeLine line: Int?, _ body: (Int64, UInt64) -> Void
-    ) throws(DatabaseError) {
+    ) throws(DatabaseError) -> Int {
         let file = try InputFile(path: source.path)
         let tokenizer = BeiweReader.makeTokenizer()
         var rows: TimedRows?
+        var lineCount = 0
         while let block = try tokenizer.nextBlock(of: file) {
             for row in block.rows {
-                if let line, row.line >= line { return }
+                if let line, row.line >= line { return lineCount }
+                lineCount = row.line
                 guard rows != nil else {
                     rows = replayedRows(row, block, source.survey)
-                    if rows == nil { return }
+                    if rows == nil { return lineCount }
                     continue
                 }
                 guard let time = rows?.time(of: row, in: block),
@@ -222,6 +225,7 @@ struct BeiweReader: PointReader {
                 body(time, identity)
             }
         }
+        return lineCount
     }
 
     /// Returns the columns of a file that is read again. Identity does not depend on their types.

@@ -55,14 +55,12 @@ struct RowOrdinals {
     /// The indexes of hours for further files of these hours, and the number of their rows.
     private var kept: [Int64: RowOrdinalIndex] = [:]
     private var keptCount = 0
-    /// With more rows, some 100 MB, only one hour of the last file is kept, and files are read
+    /// With more rows, some 400 MB, only one hour of the last file is kept, and files are read
     /// again for each hour.
-    private static let keptCountMax = 1_000_000
-    /// The same for the hours of the current file.
-    private static let lookupCountMax = 4_000_000
-    /// The rows of all files so far, and how many rows were read again. That is limited, because
+    private static let keptCountMax = 4_000_000
+    /// The lines of all files so far, and how many lines were read again. That is limited, because
     /// hours can alternate from row to row.
-    private var rowCount = 0
+    private var lineCount = 0
     private var replayedCount = 0
     private static let replayedCountMax = 64_000_000
 
@@ -82,10 +80,10 @@ struct RowOrdinals {
     private var carried: UInt64 = 0
 
     /// Reads the rows of a file again, up to a line or, with nil, to the end. Calls `body` with the
-    /// milliseconds and identity of each row in order.
+    /// milliseconds and identity of each row in order. Returns the number of lines read.
     typealias Replay = (
         _ source: Source, _ beforeLine: Int?, _ body: (Int64, UInt64) -> Void
-    ) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> Int
 
     mutating func begin(_ file: InputFile, survey: String?) {
         source = Source(path: file.name, survey: survey)
@@ -108,7 +106,7 @@ struct RowOrdinals {
 
     /// Records the hours of a file that was read to its end.
     mutating func end() {
-        rowCount += lastLine
+        lineCount += lastLine
         for hour in hours where canReopen { filesByHour[hour, default: []].append(source) }
         for hour in hours { _ = takeKept(hour) }
         if canReopen {
@@ -152,9 +150,9 @@ struct RowOrdinals {
         let isAlone = others.isEmpty && lasting[hour] == nil && canReopen
         let isInOrder = isLater || milliseconds == rows.latest
         if indexes[hour] == nil && !(isAlone && isInOrder && !isDisordered) {
-            let limit = RowOrdinals.replayedCountMax + 16 * (rowCount + row.line)
+            let limit = RowOrdinals.replayedCountMax + 16 * (lineCount + row.line)
             if replayedCount > limit { throw tooOftenReplayed }
-            if !isNew, lookupCount < RowOrdinals.lookupCountMax {
+            if !isNew, lookupCount < RowOrdinals.keptCountMax {
                 try indexAll(before: row.line, replay)
             }
             if indexes[hour] == nil {
@@ -170,7 +168,7 @@ struct RowOrdinals {
         if indexes[hour] != nil {
             ordinal = indexes[hour]?.ordinal(milliseconds, identity) ?? 0
             lookupCount += 1
-            if lookupCount == RowOrdinals.lookupCountMax {
+            if lookupCount == RowOrdinals.keptCountMax {
                 if !canReopen { throw tooLongForPipe }
                 isDisordered = false
                 indexes = indexes.filter { $0.key == hour }
@@ -186,15 +184,15 @@ struct RowOrdinals {
     private var tooOftenReplayed: DatabaseError {
         DatabaseError(
             .usage,
-            "its rows go back to hours that were read before, too often to number the rows of a "
-                + "millisecond; sort its rows by time, and name the files in the order of time",
-            file: source.path)
+            "it has hours that were read before, here or in other files, and reading these again "
+                + "takes too long; sort the rows of each file by time, or import fewer files at "
+                + "once", file: source.path)
     }
 
     private var tooLongForPipe: DatabaseError {
         DatabaseError(
             .usage,
-            "found \(RowOrdinals.lookupCountMax) rows of Beiwe in input that cannot be read again; "
+            "found \(RowOrdinals.keptCountMax) rows of Beiwe in input that cannot be read again; "
                 + "name the file instead of a pipe", file: source.path)
     }
 
@@ -220,8 +218,7 @@ struct RowOrdinals {
             indexes[$0] == nil && filesByHour[$0] == nil && lasting[$0] == nil
         }
         var found: [Int64: RowOrdinalIndex] = [:]
-        try replay(source, line) { milliseconds, identity in
-            replayedCount += 1
+        replayedCount += try replay(source, line) { milliseconds, identity in
             let hour = RowOrdinals.hour(of: milliseconds)
             guard wanted.contains(hour) else { return }
             _ = found[hour, default: RowOrdinalIndex()].ordinal(milliseconds, identity)
@@ -237,14 +234,13 @@ struct RowOrdinals {
         let known = takeKept(hour)
         var index = known ?? lasting[hour] ?? RowOrdinalIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
-            replayedCount += 1
             guard RowOrdinals.hour(of: milliseconds) == hour else { return }
             _ = index.ordinal(milliseconds, identity)
         }
         if known == nil {
-            for other in others { try replay(other, nil, add) }
+            for other in others { replayedCount += try replay(other, nil, add) }
         }
-        if let line { try replay(source, line, add) }
+        if let line { replayedCount += try replay(source, line, add) }
         return index
     }
 

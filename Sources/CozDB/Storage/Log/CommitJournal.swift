@@ -3,6 +3,7 @@
 
 internal import Synchronization
 
+/// A refusal that the journal has.
 struct KnownRefusal {
     /// The largest line number; 0 for values.
     let line: Int

@@ -1,7 +1,7 @@
 // Merges segments of one experiment into one. Rows are matched once, by their times. Values then
 // move by row number, so that no time is read or compared per value.
 //
-// Memory: one chunk of rows of one series, and one decoded block per column and input, for any size
+// Memory: one chunk of rows of one series, and the decoded blocks that readers keep, for any size
 // of input and any length of strings. The inputs are not changed.
 
 /// One merge of adjacent segments, oldest first.
