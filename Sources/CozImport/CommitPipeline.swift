@@ -86,7 +86,13 @@ final class CommitPipeline: Sendable {
             }
             committed?(total)
         } catch {
-            state.withLock { $0.failure = error }
+            var error = error
+            // What is wrong with the data is wrong with its file.
+            if error.file == nil, [.usage, .limitExceeded].contains(error.kind) {
+                error.file = batch.source
+            }
+            let failure = error
+            state.withLock { $0.failure = failure }
             return
         }
         batch.removeAll()

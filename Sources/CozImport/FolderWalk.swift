@@ -13,7 +13,7 @@ struct FolderWalk {
     /// Symbolic links and special files.
     private(set) var others: [String] = []
 
-    /// - Throws: `notFound` or `io` if a folder cannot be read.
+    /// - Throws: `notFound` or `io` if a folder or the kind of a file cannot be read.
     init(_ folder: String) throws(DatabaseError) {
         try walk(folder.hasSuffix("/") ? folder : folder + "/")
         files.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -35,8 +35,7 @@ struct FolderWalk {
                 let path = folder + name
                 var status = stat()
                 guard unsafe lstat(path, &status) == 0 else {
-                    others.append(path)
-                    continue
+                    throw FolderWalk.unreadable(path, errno)
                 }
                 switch status.st_mode & S_IFMT {
                 case S_IFREG: files.append(path)
@@ -47,15 +46,30 @@ struct FolderWalk {
         }
     }
 
+    /// The error for a path whose kind cannot be determined.
+    private static func unreadable(_ path: String, _ code: Int32) -> DatabaseError {
+        let isRepaired = path.unicodeScalars.contains("\u{FFFD}")
+        if code == ENOENT && isRepaired {
+            return DatabaseError(
+                .io, "the name is not valid UTF-8; rename it, or move it out of the directory",
+                file: path)
+        }
+        return DatabaseError(
+            code == ENOENT ? .notFound : .io, "cannot be read: \(text(code))", file: path)
+    }
+
+    private static func text(_ code: Int32) -> String {
+        unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    }
+
     /// Returns the names in a folder. Invalid UTF-8 is repaired; the caller then fails to find the
-    /// file and reports it in `others`.
+    /// file.
     private static func names(in folder: String) throws(DatabaseError) -> [String] {
         guard let directory = unsafe opendir(folder) else {
             let code = errno
-            let text = unsafe strerror(code).map { unsafe String(cString: $0) }
             throw DatabaseError(
                 code == ENOENT || code == ENOTDIR ? .notFound : .io,
-                "cannot be read as a directory: \(text ?? "error \(code)")", file: folder)
+                "cannot be read as a directory: \(text(code))", file: folder)
         }
         defer { unsafe closedir(directory) }
         var names: [String] = []

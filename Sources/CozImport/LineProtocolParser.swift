@@ -57,6 +57,8 @@ public struct LineProtocolParser: ~Copyable {
 
     /// The longest line, in bytes.
     public static let lineSizeBytesMax = 32 << 20
+    /// How often a byte of an incomplete line is read again, on average, at most.
+    private static let readsPerByteMax = 16
 
     /// Points skipped because they belong to other databases or policies.
     public private(set) var skippedPoints = 0
@@ -77,6 +79,10 @@ public struct LineProtocolParser: ~Copyable {
     /// string contains that newline.
     private var wholeEnd = 0
     private var isFinished = false
+    /// How many more bytes may be read again because a line was not complete. Grows with the input,
+    /// so that a long line that arrives in small pieces costs no more than its length times a
+    /// constant.
+    private var rereadableSizeBytes = 0
     /// The first bytes of an overlong line whose end has not been read yet.
     private var overlong: [UInt8]?
     private var lineNumber = 1
@@ -148,6 +154,7 @@ public struct LineProtocolParser: ~Copyable {
         let start = input.count
         input.append(bytes)
         findWholeEnd(from: start)
+        rereadableSizeBytes += bytes.count * LineProtocolParser.readsPerByteMax
     }
 
     /// Reads the next bytes of a file into the parser's own buffer.
@@ -163,6 +170,7 @@ public struct LineProtocolParser: ~Copyable {
             unsafe try file.read(into: target)
         }
         findWholeEnd(from: start)
+        rereadableSizeBytes += (input.count - start) * LineProtocolParser.readsPerByteMax
         return input.count - start
     }
 
@@ -198,15 +206,25 @@ public struct LineProtocolParser: ~Copyable {
         batchPoints = batch.rowCount + batch.refusals.count
         guard !isFileStart || skipByteOrderMark() else { return .needsInput }
         if overlong != nil { skipOverlongLine(&batch) }
+        guard mayRead else { return .needsInput }
         while position < wholeEnd {
             if batchPoints >= points { return .batchFull }
-            if try !parseLine(&batch) { break }
+            if try !parseLine(&batch) {
+                rereadableSizeBytes = Swift.max(0, rereadableSizeBytes - pendingSizeBytes)
+                break
+            }
         }
         if isFinished && position >= input.count {
             return .finished
         }
         if pendingSizeBytes > LineProtocolParser.lineSizeBytesMax { refuseOverlongLine(&batch) }
         return .needsInput
+    }
+
+    /// False if the next line was incomplete before and too few bytes have arrived since.
+    private var mayRead: Bool {
+        pendingSizeBytes <= rereadableSizeBytes || isFinished
+            || pendingSizeBytes > LineProtocolParser.lineSizeBytesMax
     }
 
     /// Forgets the handles of the previous batch.

@@ -193,6 +193,17 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test func `a long line with a newline in a string may arrive in small pieces`() throws {
+        let growth = try Growth(from: 1 << 20) { size in
+            let field = ",b=\"\(String(repeating: "z", count: 1000))\""
+            return Array("m a=\"x\ny\"\(String(repeating: field, count: size / 1000)) 1\n".utf8)
+        } _: { bytes in
+            let input = try parse(bytes) { 4096 }
+            #expect(input.points.count == 1)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     // MARK: Flushes
 
     /// Where attributes are, of which there are n.

@@ -250,6 +250,17 @@ internal import Testing
         #expect(kept.count == Refusal.lineSizeBytesMax)
     }
 
+    @Test func `a line is read as soon as it is complete, if it is not long`() throws {
+        var parser = LineProtocolParser()
+        var batch = WriteBatch()
+        for part in ["m s=\"a\nb", "c\n", "d\" 1", "\n"] {
+            #expect(batch.isEmpty)
+            parser.append(Array(part.utf8).span)
+            _ = try parser.parse(into: &batch, points: 10)
+        }
+        #expect(batch.rowCount == 1)
+    }
+
     @Test func `the participant of the options fills in for a missing tag`() throws {
         var options = LineProtocolParser.Options()
         options.participant = "p1"

@@ -22,8 +22,8 @@ struct RejectsCommand: ParsableCommand {
 
               list     print the entries as a table; long lines and values are cut, and
                        equal lines of a file are shown once, with their number
-              export   print lines as they were received, and refused values as line
-                       protocol; values that it cannot represent are left out and
+              export   print lines as they were received, and refused values and points as
+                       line protocol; values that it cannot represent are left out and
                        counted on standard error
               replay   write refused values again after a type change; cells that have a
                        value are not changed

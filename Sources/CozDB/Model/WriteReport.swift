@@ -67,7 +67,8 @@ public struct TypeConflict: Hashable, Sendable {
 public struct Refusal: Hashable, Sendable {
     /// What was refused.
     public enum Subject: Hashable, Sendable {
-        /// A whole line or item, as received (at most 1 MiB of it).
+        /// A whole line or item, as received, or a whole point as line protocol (at most 1 MiB of
+        /// it).
         case line([UInt8])
         /// One value of a point whose other values were stored.
         case value(

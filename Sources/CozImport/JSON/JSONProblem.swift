@@ -4,6 +4,9 @@ internal import CozDB
 
 /// Why bytes are not valid JSON.
 package struct JSONProblem: Sendable {
+    /// The bytes that a message quotes, at most.
+    static let quotedSizeBytesMax = 20
+
     /// Index of the invalid byte, or the number of bytes if they end too early.
     package var index: Int
     /// What was expected there, in words.
@@ -20,7 +23,7 @@ package struct JSONProblem: Sendable {
         guard index < text.count else { return "the end" }
         let byte = text[index]
         if byte < 0x20 { return JSONProblem.controlName(byte) }
-        let end = Swift.min(index + 20, text.count)
+        let end = Swift.min(index + JSONProblem.quotedSizeBytesMax, text.count)
         var bytes = text.copy(index..<end)
         if let cut = bytes.firstIndex(where: { $0 < 0x20 }) { bytes.removeSubrange(cut...) }
         // Drop a character that is cut off at the end.

@@ -253,8 +253,9 @@ package struct JSONScanner {
 
     /// Records an error, unless more input could make the bytes valid.
     @inline(never) mutating func fail(_ index: Int, _ reason: StaticString) -> JSONToken {
-        // No check looks further ahead than a surrogate pair, which has twelve bytes.
-        if !isLast && index + 12 > text.count { return .incomplete }
+        // No check looks further ahead than a surrogate pair, which has twelve bytes. The message
+        // quotes more; it must not depend on how the bytes arrive.
+        if !isLast && index + JSONProblem.quotedSizeBytesMax > text.count { return .incomplete }
         problem = JSONProblem(index: Swift.min(index, text.count), expected: reason)
         expected = .failed
         return .invalid

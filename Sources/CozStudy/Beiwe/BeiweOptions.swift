@@ -4,6 +4,8 @@
 public struct BeiweOptions: Sendable {
     /// The stream of files outside a stream folder, such as `gps`. Nil detects it by their headers.
     public var stream: String?
+    /// Limits that tests lower.
+    package var ordinalLimits = RowOrdinalLimits()
 
     /// Detects streams by folders and headers.
     public init() {}

@@ -131,7 +131,8 @@ struct BeiweReader: PointReader {
         // A folder has the files of a series one after the other.
         if let lastSeries, lastSeries != source.series { ordinals[lastSeries]?.dropKept() }
         lastSeries = source.series
-        ordinals[source.series, default: RowOrdinals()].begin(file, survey: source.survey)
+        ordinals[source.series, default: RowOrdinals(options.ordinalLimits)].begin(
+            file, survey: source.survey)
         let kinds = try types.kinds(of: header, in: source.stream, file)
         let columns = zip(header.names, kinds).map { TimedColumn($0, $1) }
         var constant: (name: String, value: String)?

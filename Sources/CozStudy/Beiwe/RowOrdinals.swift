@@ -24,15 +24,25 @@ struct RowOrdinalIndex {
     /// The number of rows.
     var count: Int { ordinals.count }
 
-    /// Returns the ordinal of an equal row, or the next free one.
-    mutating func ordinal(_ milliseconds: Int64, _ identity: UInt64) -> Int {
+    /// Returns the ordinal of an equal row, or the next free one, and whether the row is new.
+    @discardableResult mutating func add(
+        _ milliseconds: Int64, _ identity: UInt64
+    ) -> (ordinal: Int, isNew: Bool) {
         let key = Key(milliseconds: milliseconds, identity: identity)
-        if let known = ordinals[key] { return known }
+        if let known = ordinals[key] { return (known, false) }
         let next = counts[milliseconds, default: 0]
         counts[milliseconds] = next + 1
         ordinals[key] = next
-        return next
+        return (next, true)
     }
+}
+
+/// How much is remembered and read again to number rows, per patient and stream.
+package struct RowOrdinalLimits: Sendable {
+    /// The rows of shared and disordered hours that are remembered, some 400 MB.
+    package var rowCountMax = 4_000_000
+    /// The lines that are read again, beyond 16 times those of the files.
+    package var rereadLineCountMax = 64_000_000
 }
 
 /// The row ordinals of one patient and stream, over all files of an import.
@@ -55,14 +65,11 @@ struct RowOrdinals {
     /// The indexes of hours for further files of these hours, and the number of their rows.
     private var kept: [Int64: RowOrdinalIndex] = [:]
     private var keptCount = 0
-    /// With more rows, some 400 MB, only one hour of the last file is kept, and files are read
-    /// again for each hour.
-    private static let keptCountMax = 4_000_000
     /// The lines of all files so far, and how many lines were read again. That is limited, because
     /// hours can alternate from row to row.
     private var lineCount = 0
-    private var replayedCount = 0
-    private static let replayedCountMax = 64_000_000
+    private var rereadLineCount = 0
+    private let limits: RowOrdinalLimits
 
     // State of the current file:
     private var source = Source()
@@ -72,8 +79,10 @@ struct RowOrdinals {
     private var indexes: [Int64: RowOrdinalIndex] = [:]
     /// Whether hours were met again, so that each gets an index from its first row on.
     private var isDisordered = false
-    /// The rows that were looked up in the indexes.
-    private var lookupCount = 0
+    /// Whether the indexes had too many rows, so that only those of few hours are kept.
+    private var isTooLong = false
+    /// The rows in the indexes.
+    private var indexedCount = 0
     /// The rows of the latest millisecond, in order.
     private var latest: (milliseconds: Int64, index: RowOrdinalIndex)?
     /// The identity of the last row with an ordinal, kept after its block is overwritten.
@@ -85,6 +94,10 @@ struct RowOrdinals {
         _ source: Source, _ beforeLine: Int?, _ body: (Int64, UInt64) -> Void
     ) throws(DatabaseError) -> Int
 
+    init(_ limits: RowOrdinalLimits) {
+        self.limits = limits
+    }
+
     mutating func begin(_ file: InputFile, survey: String?) {
         source = Source(path: file.name, survey: survey)
         lastLine = 0
@@ -92,7 +105,8 @@ struct RowOrdinals {
         hours = []
         indexes = [:]
         isDisordered = false
-        lookupCount = 0
+        isTooLong = false
+        indexedCount = canReopen ? 0 : RowOrdinals.count(lasting)
         latest = nil
     }
 
@@ -111,10 +125,11 @@ struct RowOrdinals {
         for hour in hours { _ = takeKept(hour) }
         if canReopen {
             kept.merge(indexes) { $1 }
-            keptCount += indexes.values.reduce(0) { $0 + $1.count }
-            if keptCount > RowOrdinals.keptCountMax {
-                kept = kept.filter { $0.key == indexes.keys.max() }
-                keptCount = kept.values.reduce(0) { $0 + $1.count }
+            keptCount += RowOrdinals.count(indexes)
+            if keptCount > limits.rowCountMax {
+                let last = indexes.keys.max()
+                kept = kept.filter { $0.key == last }
+                keptCount = RowOrdinals.count(kept)
             }
         } else {
             lasting.merge(indexes) { $1 }
@@ -146,17 +161,15 @@ struct RowOrdinals {
         let hour = RowOrdinals.hour(of: milliseconds)
         let isLater = milliseconds > rows.latest ?? .min
         let isNew = hours.insert(hour).inserted
-        let others = filesByHour[hour] ?? []
-        let isAlone = others.isEmpty && lasting[hour] == nil && canReopen
         let isInOrder = isLater || milliseconds == rows.latest
-        if indexes[hour] == nil && !(isAlone && isInOrder && !isDisordered) {
-            let limit = RowOrdinals.replayedCountMax + 16 * (lineCount + row.line)
-            if replayedCount > limit { throw tooOftenReplayed }
-            if !isNew, lookupCount < RowOrdinals.keptCountMax {
-                try indexAll(before: row.line, replay)
-            }
+        if indexes[hour] == nil && !(isAlone(hour) && isInOrder && !isDisordered) {
+            let limit = limits.rereadLineCountMax + 16 * (lineCount + row.line)
+            if rereadLineCount > limit { throw tooOftenReread }
+            if !isNew && !isTooLong { try indexAll(before: row.line, replay) }
             if indexes[hour] == nil {
-                indexes[hour] = try index(hour, others, isNew ? nil : row.line, replay)
+                let index = try index(hour, before: isNew ? nil : row.line, replay)
+                indexedCount += index.count
+                indexes[hour] = index
             }
         }
         if isLater {
@@ -164,24 +177,25 @@ struct RowOrdinals {
             rows.latest = milliseconds
         }
         var ordinal = 0
-        if isInOrder { ordinal = latest?.index.ordinal(milliseconds, identity) ?? 0 }
-        if indexes[hour] != nil {
-            ordinal = indexes[hour]?.ordinal(milliseconds, identity) ?? 0
-            lookupCount += 1
-            if lookupCount == RowOrdinals.keptCountMax {
-                if !canReopen { throw tooLongForPipe }
-                isDisordered = false
-                indexes = indexes.filter { $0.key == hour }
-            }
+        if isInOrder { ordinal = latest?.index.add(milliseconds, identity).ordinal ?? 0 }
+        if let place = indexes[hour]?.add(milliseconds, identity) {
+            ordinal = place.ordinal
+            indexedCount += place.isNew ? 1 : 0
+            if indexedCount > limits.rowCountMax { try dropIndexes(except: hour) }
         }
-        // Later rows of the hour need no lookup while the hour has no index.
+        // Later rows of the hour need no lookup while the hour needs no index.
         let latestHour = RowOrdinals.hour(of: rows.latest ?? milliseconds)
-        rows.limit =
-            indexes[latestHour] == nil ? (latestHour + 1) * RowOrdinals.hourMilliseconds : .min
+        let needsIndex = indexes[latestHour] != nil || !isAlone(latestHour)
+        rows.limit = needsIndex ? .min : (latestHour + 1) * RowOrdinals.hourMilliseconds
         return ordinal
     }
 
-    private var tooOftenReplayed: DatabaseError {
+    /// Whether the rows of an hour are in this file only.
+    private func isAlone(_ hour: Int64) -> Bool {
+        filesByHour[hour] == nil && lasting[hour] == nil && canReopen
+    }
+
+    private var tooOftenReread: DatabaseError {
         DatabaseError(
             .usage,
             "it has hours that were read before, here or in other files, and reading these again "
@@ -192,8 +206,29 @@ struct RowOrdinals {
     private var tooLongForPipe: DatabaseError {
         DatabaseError(
             .usage,
-            "found \(RowOrdinals.keptCountMax) rows of Beiwe in input that cannot be read again; "
-                + "name the file instead of a pipe", file: source.path)
+            "found more than \(limits.rowCountMax) rows of Beiwe in input that cannot be read "
+                + "again; name the file instead of a pipe", file: source.path)
+    }
+
+    private var tooManyOfHour: DatabaseError {
+        DatabaseError(
+            .usage,
+            "found more than \(limits.rowCountMax) rows of one hour, in several files or out of "
+                + "order; sort them by time and put them in one file", file: source.path)
+    }
+
+    /// Frees the indexes of all hours but one. Files are read again for the others.
+    private mutating func dropIndexes(except hour: Int64) throws(DatabaseError) {
+        if !canReopen { throw tooLongForPipe }
+        indexedCount = indexes[hour]?.count ?? 0
+        if indexedCount > limits.rowCountMax { throw tooManyOfHour }
+        isTooLong = true
+        isDisordered = false
+        indexes = indexes.filter { $0.key == hour }
+    }
+
+    private static func count(_ indexes: [Int64: RowOrdinalIndex]) -> Int {
+        indexes.values.reduce(0) { $0 + $1.count }
     }
 
     /// Indexes the latest row before another one replaces it.
@@ -204,7 +239,7 @@ struct RowOrdinals {
         if let last = rows.lastPlacedRow {
             identity = rows.identity(of: block.rows[last], in: block, time)
         }
-        _ = index.ordinal(time, identity)
+        index.add(time, identity)
         latest = (time, index)
     }
 
@@ -218,29 +253,38 @@ struct RowOrdinals {
             indexes[$0] == nil && filesByHour[$0] == nil && lasting[$0] == nil
         }
         var found: [Int64: RowOrdinalIndex] = [:]
-        replayedCount += try replay(source, line) { milliseconds, identity in
+        var room = limits.rowCountMax - indexedCount
+        rereadLineCount += try replay(source, line) { milliseconds, identity in
             let hour = RowOrdinals.hour(of: milliseconds)
-            guard wanted.contains(hour) else { return }
-            _ = found[hour, default: RowOrdinalIndex()].ordinal(milliseconds, identity)
+            guard room >= 0, wanted.contains(hour) else { return }
+            let place = found[hour, default: RowOrdinalIndex()].add(milliseconds, identity)
+            room -= place.isNew ? 1 : 0
         }
-        lookupCount += found.values.reduce(0) { $0 + $1.count }
+        guard room >= 0 else {
+            isTooLong = true
+            isDisordered = false
+            return
+        }
+        indexedCount = limits.rowCountMax - room
         indexes.merge(found) { $1 }
     }
 
     /// Returns the index of an hour: other files in order, then this one up to `line`.
     private mutating func index(
-        _ hour: Int64, _ others: [Source], _ line: Int?, _ replay: Replay
+        _ hour: Int64, before line: Int?, _ replay: Replay
     ) throws(DatabaseError) -> RowOrdinalIndex {
         let known = takeKept(hour)
         var index = known ?? lasting[hour] ?? RowOrdinalIndex()
         func add(_ milliseconds: Int64, _ identity: UInt64) {
-            guard RowOrdinals.hour(of: milliseconds) == hour else { return }
-            _ = index.ordinal(milliseconds, identity)
+            guard RowOrdinals.hour(of: milliseconds) == hour, index.count <= limits.rowCountMax
+            else { return }
+            index.add(milliseconds, identity)
         }
         if known == nil {
-            for other in others { replayedCount += try replay(other, nil, add) }
+            for other in filesByHour[hour] ?? [] { rereadLineCount += try replay(other, nil, add) }
         }
-        if let line { replayedCount += try replay(source, line, add) }
+        if let line { rereadLineCount += try replay(source, line, add) }
+        if index.count > limits.rowCountMax { throw tooManyOfHour }
         return index
     }
 

@@ -157,8 +157,8 @@ internal import Testing
                 scanner.index = 0
                 if taken == bytes.count { scanner.isLast = true } else { more(&buffer) }
                 scanner.text = buffer.bytes
-            case .end, .invalid:
-                return found + ["\(token) \(token == .invalid ? scanner.problem.expected : "")"]
+            case .end: return found + ["end"]
+            case .invalid: return found + ["invalid: \(scanner.problem.message(in: scanner.text))"]
             case .key, .string: found.append("\(token) \(scanner.string)")
             case .integer, .float: found.append("\(token) \(scanner.bits)")
             default: found.append("\(token)")

@@ -4,6 +4,7 @@ internal import CozDB
 internal import CozImport
 internal import CozStudy
 internal import Foundation
+internal import Glibc
 internal import Synchronization
 internal import Testing
 
@@ -42,6 +43,34 @@ struct BeiweFolderTests {
                     "third",
                 ])
         #expect(try participants(export, "gps") == ["first", "second"])
+    }
+
+    @Test func `a file whose name is not UTF-8 is an error, not left out`() throws {
+        let export = try BeiweExport(["first/gps/a.csv": Self.gps])
+        let path = Array(export.path("first/gps/caf").utf8) + [0xE9] + Array(".csv\0".utf8)
+        let descriptor = unsafe open(
+            path.map { CChar(bitPattern: $0) }, O_CREAT | O_WRONLY, 0o600)
+        try #require(descriptor >= 0)
+        close(descriptor)
+        let error = #expect(throws: DatabaseError.self) { try export.load() }
+        #expect(error?.message.hasPrefix("the name is not valid UTF-8; rename it") == true)
+        #expect(error?.file?.hasSuffix("first/gps/caf\u{FFFD}.csv") == true)
+    }
+
+    @Test func `a path that is too long is an error, not left out`() throws {
+        let export = try BeiweExport(["first/gps/a.csv": Self.gps])
+        // Step by step, because no call takes such a path.
+        let name = String(repeating: "d", count: 250)
+        var folder = unsafe open(export.folder, O_RDONLY)
+        for _ in 0..<18 {
+            #expect(unsafe mkdirat(folder, name, 0o700) == 0)
+            let next = unsafe openat(folder, name, O_RDONLY)
+            close(folder)
+            folder = next
+        }
+        close(folder)
+        let error = #expect(throws: DatabaseError.self) { try export.load() }
+        #expect(error?.message.contains("too long") == true)
     }
 
     @Test func `patients are told apart by the bytes of their names`() throws {

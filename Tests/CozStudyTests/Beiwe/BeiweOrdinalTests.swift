@@ -6,6 +6,7 @@ internal import CozImport
 internal import CozStudy
 internal import CozTestSupport
 internal import Foundation
+internal import Glibc
 internal import Testing
 
 struct BeiweOrdinalTests {
@@ -92,7 +93,7 @@ struct BeiweOrdinalTests {
         return lines
     }
 
-    @Test(arguments: 0..<12)
+    @Test(arguments: 0..<40)
     func `however rows are spread over overlapping files, each different one is stored once`(
         seed: Int
     ) throws {
@@ -115,6 +116,10 @@ struct BeiweOrdinalTests {
             try export.write(Self.text(rows), Self.folder + name)
         }
         export.options.batchRows = Int.random(in: 1...20, using: &random)
+        if Bool.random(using: &random) {
+            // Less than all rows, as many as one hour can have.
+            export.beiwe.ordinalLimits.rowCountMax = Int.random(in: 24...40, using: &random)
+        }
         let expected = Self.model(files)
         try export.load()
         #expect(Set(try Self.rows(export)) == expected)
@@ -125,6 +130,75 @@ struct BeiweOrdinalTests {
         try export.load(into: "other")
         #expect(try export.contents() == export.contents("other"))
     }
+
+    // MARK: Limits
+
+    /// Imports a file of rows with low limits, and returns the error.
+    private static func error(
+        _ rows: [(Int, String)], rowCountMax: Int, rereadLineCountMax: Int = 1000
+    ) throws -> String? {
+        let export = try BeiweExport([folder + "a.csv": text(rows)])
+        export.beiwe.ordinalLimits.rowCountMax = rowCountMax
+        export.beiwe.ordinalLimits.rereadLineCountMax = rereadLineCountMax
+        do {
+            try export.load()
+            return nil
+        } catch let error as DatabaseError {
+            #expect(error.kind == .usage && error.file?.hasSuffix("/a.csv") == true)
+            return error.message
+        }
+    }
+
+    @Test func `rows in order need no memory`() throws {
+        let rows = (0..<1000).map { ($0 * 60_000, "e\($0)") }
+        #expect(try Self.error(rows, rowCountMax: 10) == nil)
+    }
+
+    @Test func `an hour out of order has a limit`() throws {
+        var rows = (0..<11).map { ($0, "e\($0)") }
+        #expect(try Self.error(rows + [(3, "late")], rowCountMax: 12) == nil)
+        let message = "found more than 11 rows of one hour, in several files or out of order"
+        #expect(
+            try Self.error(rows + [(3, "late")], rowCountMax: 11)?.hasPrefix(message) == true)
+        // The same where the hour is read again.
+        rows += [(3_600_000, "next"), (3, "late")]
+        #expect(try Self.error(rows, rowCountMax: 11)?.hasPrefix(message) == true)
+        #expect(try Self.error(rows, rowCountMax: 12) == nil)
+    }
+
+    @Test func `files are not read again without end`() throws {
+        // Five hours in turn, of which two are remembered.
+        let rows = (0..<200).map { ($0 % 5 * 3_600_000, "e") }
+        #expect(try Self.error(rows, rowCountMax: 2, rereadLineCountMax: 100_000) == nil)
+        let message = try Self.error(rows, rowCountMax: 2, rereadLineCountMax: 100)
+        #expect(message?.contains("takes too long; sort the rows of each file") == true)
+        #expect(try Self.error(rows, rowCountMax: 5, rereadLineCountMax: 100) == nil)
+    }
+
+    @Test func `input that cannot be read again has a limit`() throws {
+        for (count, isRefused) in [(20, false), (21, true)] {
+            let export = try BeiweExport()
+            export.beiwe.ordinalLimits.rowCountMax = 20
+            export.beiwe.stream = "proximity"
+            export.options.participant = "p"
+            let pipe = export.path("pipe")
+            try #require(unsafe mkfifo(pipe, 0o600) == 0)
+            // Equal rows do not count.
+            let rows = (0..<count).map { ($0 * 1000, "e") }
+            let text = Data(Self.text(rows + rows.reversed()).utf8)
+            let writer = Thread { try? text.write(to: URL(fileURLWithPath: pipe)) }
+            writer.start()
+            if isRefused {
+                let error = #expect(throws: DatabaseError.self) { try export.load([pipe]) }
+                #expect(error?.message.contains("name the file instead of a pipe") == true)
+            } else {
+                #expect(try export.load([pipe]).points == 40)
+                #expect(try Self.rows(export).count == 20)
+            }
+        }
+    }
+
+    // MARK: Identities
 
     /// These texts have one 64-bit FNV-1a.
     @Test func `rows that were made to have one hash are kept apart`() throws {

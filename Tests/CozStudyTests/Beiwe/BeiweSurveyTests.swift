@@ -154,6 +154,19 @@ struct BeiweSurveyTests {
         }
     }
 
+    @Test func `the answers of a file have at most 16 MiB`() throws {
+        let answer = String(repeating: "x", count: 1_000_000)
+        let rows = (1...17).map { "q\($0),a,b,c,\(answer)\n" }.joined()
+        let export = try BeiweExport([
+            Self.answers + "2022-03-14 16_32_56+00_00.csv": Self.header + rows
+        ])
+        let report = try export.load()
+        #expect(report.points == 1 + 16 && report.refusedLines == 1)
+        let rejects = try export.rejects()
+        #expect(rejects.count == 1)
+        #expect(rejects[0].contains("found more than 16 MiB of answers, expected at most that"))
+    }
+
     @Test func `timings keep every event, also those of the whole survey`() throws {
         let rows = """
             1646920720637,2022-03-10T13:58:40.637,q1,\(Self.survey),slider,How?,min = 0,,present
