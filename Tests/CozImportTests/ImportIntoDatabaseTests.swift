@@ -66,6 +66,20 @@ func storedLines(_ database: Database) throws -> [String] {
         try database.close()
     }
 
+    @Test func `a batch that is too large names its file`() throws {
+        let lines = (0..<100).map { "m,id_participant=p v=\($0) \($0)\n" }.joined()
+        let path = files.write("a.lp", lines)
+        var options = DatabaseOptions()
+        options.batchSizeBytesMax = 100
+        let database = try Database.open(directory.path, options: options)
+        let error = #expect(throws: DatabaseError.self) {
+            try importFiles([path], into: database)
+        }
+        #expect(error?.kind == .limitExceeded && error?.file == path)
+        #expect(try contents(database).isEmpty)
+        try database.close()
+    }
+
     @Test func `a path with a zero byte is not the path before it`() throws {
         let path = files.write("a.lp", "m,id_participant=p v=1 1\n")
         let database = try Database.open(directory.path)
