@@ -42,8 +42,11 @@ struct ContextList: Sendable {
     private(set) var all: [ExportContext] = []
     private var known: Set<ExportContext> = []
 
-    mutating func insert(_ context: ExportContext) {
-        if known.insert(context).inserted { all.append(context) }
+    /// Returns whether the context is new.
+    @discardableResult mutating func insert(_ context: ExportContext) -> Bool {
+        let isNew = known.insert(context).inserted
+        if isNew { all.append(context) }
+        return isNew
     }
 
     /// Describes the first few contexts and how many more there are.
@@ -73,6 +76,8 @@ struct ExportReader: Sendable {
     private var contexts = ContextList()
     /// Databases and policies named by CREATE DATABASE statements.
     private var declarations = ContextList()
+    /// Those that match the caller's choice.
+    private var allowedDeclarations: [ExportContext] = []
     /// Whether the lines below are statements rather than points.
     private(set) var isInDefinitions = false
     /// Whether the points below belong to another database or policy than the chosen one.
@@ -104,6 +109,7 @@ struct ExportReader: Sendable {
     /// Forgets the state of the previous file, but not the choice.
     mutating func beginFile() {
         declarations = ContextList()
+        allowedDeclarations = []
         isInDefinitions = false
         isSkipping = false
         needsDecision = false
@@ -140,7 +146,8 @@ struct ExportReader: Sendable {
             rest = rest.dropFirst(11)
             policy = ExportReader.identifier(&rest)
         }
-        declarations.insert(ExportContext(database: database, policy: policy))
+        let context = ExportContext(database: database, policy: policy)
+        if declarations.insert(context), matches(context) { allowedDeclarations.append(context) }
     }
 
     /// Decides whether to import the current context. Called before its first point.
@@ -151,9 +158,8 @@ struct ExportReader: Sendable {
         isSkipping = false
         guard let current else { return }
         note(current)
-        if checksDeclarations && chosen == nil {
-            let allowed = declarations.all.filter(matches)
-            if allowed.count > 1 { throw ExportReader.severalContexts(allowed) }
+        if checksDeclarations && chosen == nil && allowedDeclarations.count > 1 {
+            throw ExportReader.severalContexts(allowedDeclarations)
         }
         guard matches(current) else {
             isSkipping = true

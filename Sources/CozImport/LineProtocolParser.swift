@@ -57,8 +57,6 @@ public struct LineProtocolParser: ~Copyable {
 
     /// The longest line, in bytes.
     public static let lineSizeBytesMax = 32 << 20
-    /// How often a byte of an incomplete line is read again, on average, at most.
-    private static let readsPerByteMax = 16
 
     /// Points skipped because they belong to other databases or policies.
     public private(set) var skippedPoints = 0
@@ -79,10 +77,8 @@ public struct LineProtocolParser: ~Copyable {
     /// string contains that newline.
     private var wholeEnd = 0
     private var isFinished = false
-    /// How many more bytes may be read again because a line was not complete. Grows with the input,
-    /// so that a long line that arrives in small pieces costs no more than its length times a
-    /// constant.
-    private var rereadableSizeBytes = 0
+    /// The line at `position`, if it was read and has not been received whole.
+    private var unfinished: UnfinishedLine?
     /// The first bytes of an overlong line whose end has not been read yet.
     private var overlong: [UInt8]?
     private var lineNumber = 1
@@ -142,6 +138,7 @@ public struct LineProtocolParser: ~Copyable {
         position = 0
         wholeEnd = 0
         isFinished = false
+        unfinished = nil
         overlong = nil
         lineNumber = 1
         isFileStart = true
@@ -154,7 +151,6 @@ public struct LineProtocolParser: ~Copyable {
         let start = input.count
         input.append(bytes)
         findWholeEnd(from: start)
-        rereadableSizeBytes += bytes.count * LineProtocolParser.readsPerByteMax
     }
 
     /// Reads the next bytes of a file into the parser's own buffer.
@@ -170,7 +166,6 @@ public struct LineProtocolParser: ~Copyable {
             unsafe try file.read(into: target)
         }
         findWholeEnd(from: start)
-        rereadableSizeBytes += (input.count - start) * LineProtocolParser.readsPerByteMax
         return input.count - start
     }
 
@@ -202,15 +197,22 @@ public struct LineProtocolParser: ~Copyable {
     public mutating func parse(
         into batch: inout WriteBatch, points: Int
     ) throws(DatabaseError) -> Progress {
-        if batch.isEmpty { forgetNumbers() }
+        if batch.isEmpty {
+            // Skipped points leave their strings in it.
+            batch.removeAll()
+            forgetNumbers()
+        }
         batchPoints = batch.rowCount + batch.refusals.count
         guard !isFileStart || skipByteOrderMark() else { return .needsInput }
         if overlong != nil { skipOverlongLine(&batch) }
-        guard mayRead else { return .needsInput }
+        guard mayEndLine() else { return .needsInput }
+        let waiting = unfinished
+        unfinished = nil
+        let start = position
         while position < wholeEnd {
             if batchPoints >= points { return .batchFull }
             if try !parseLine(&batch) {
-                rereadableSizeBytes = Swift.max(0, rereadableSizeBytes - pendingSizeBytes)
+                noteUnfinished(position == start ? waiting : nil)
                 break
             }
         }
@@ -221,10 +223,21 @@ public struct LineProtocolParser: ~Copyable {
         return .needsInput
     }
 
-    /// False if the next line was incomplete before and too few bytes have arrived since.
-    private var mayRead: Bool {
-        pendingSizeBytes <= rereadableSizeBytes || isFinished
-            || pendingSizeBytes > LineProtocolParser.lineSizeBytesMax
+    /// False if the next line was read before and has still not been received whole.
+    private mutating func mayEndLine() -> Bool {
+        guard !isFinished, pendingSizeBytes <= LineProtocolParser.lineSizeBytesMax,
+            var line = unfinished
+        else { return true }
+        defer { unfinished = line }
+        return line.mayEnd(
+            input.bytes, at: position, stringSizeBytesMax: options.stringSizeBytesMax)
+    }
+
+    /// Remembers that the next line has not been received whole. Only a string can have a newline
+    /// and go on.
+    private mutating func noteUnfinished(_ waiting: UnfinishedLine?) {
+        guard newlinesInStrings > 0 else { return }
+        unfinished = waiting ?? UnfinishedLine(openQuote: firstOpenQuote - position)
     }
 
     /// Forgets the handles of the previous batch.
@@ -240,12 +253,12 @@ public struct LineProtocolParser: ~Copyable {
 
     /// False if more input is needed to tell whether the file begins with a byte order mark.
     private mutating func skipByteOrderMark() -> Bool {
-        guard input.count >= 3 || isFinished else { return false }
-        isFileStart = false
         let bytes = input.bytes
-        if bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF {
-            position = 3
-        }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let isMark = (0..<Swift.min(mark.count, bytes.count)).allSatisfy { bytes[$0] == mark[$0] }
+        if isMark && bytes.count < mark.count && !isFinished { return false }
+        isFileStart = false
+        if isMark && bytes.count >= mark.count { position = mark.count }
         return true
     }
 
@@ -362,6 +375,7 @@ public struct LineProtocolParser: ~Copyable {
     /// Refuses the first physical line if the pending input exceeds the line limit. If it has no
     /// newline, its rest is dropped as it arrives (`skipOverlongLine`).
     private mutating func refuseOverlongLine(_ batch: inout WriteBatch) {
+        unfinished = nil
         let text = input.bytes
         guard wholeEnd <= position else {
             let end = lineEnd(text, from: position)

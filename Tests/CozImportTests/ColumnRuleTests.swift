@@ -332,6 +332,26 @@ internal import Testing
             Set(found.lines) == ["dev,id_participant=p1 x=1 1", "dev,id_participant=p9 x=2 2"])
     }
 
+    @Test func `a renamed column can be the participant, or a tag of the identity`() throws {
+        let annotated = "#datatype measurement,dateTime:number,tag,double\n"
+        let inputs: [(InputFormat, String)] = [
+            (.csv, "measurement,time,user,x\ndev,1,p1,2\n"),
+            (.annotatedCSV, annotated + "measurement,time,user,x\ndev,1,p1,2\n"),
+            (.ndjson, "{\"measurement\":\"dev\",\"time\":1,\"user\":\"p1\",\"x\":2}\n"),
+            (.influxCSV, "name,time,user,x\ndev,1,p1,2\n"),
+        ]
+        for (format, text) in inputs {
+            for identity in [Identity.participant(tag: "who"), .tags(["who"])] {
+                let found = try read(text, format) {
+                    $0.renames = ["user": "who"]
+                    $0.settings.identity = identity
+                }
+                #expect(found.lines == ["dev,who=p1 x=2 1"], "\(format.name)")
+                #expect(found.refusals == [])
+            }
+        }
+    }
+
     @Test func `another experiment's tag makes no column a tag`() throws {
         let table = "time,measurement,room,x\n1,new,7,2\n2,dev,7,2\n"
         let objects = """

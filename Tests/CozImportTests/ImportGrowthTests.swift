@@ -193,6 +193,25 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test func `a pipe with many databases is read once`() throws {
+        let growth = try Growth(from: 2000) { count in
+            let databases = (0..<count).map { "CREATE DATABASE d\($0)\n" }.joined()
+            let points = (0..<count).map { "# CONTEXT-DATABASE:d\($0)\nm v=1 1\n" }.joined()
+            return Array("# DDL\n\(databases)# DML\n\(points)".utf8)
+        } _: { bytes in
+            var options = LineProtocolParser.Options()
+            options.database = "none"
+            var parser = LineProtocolParser(options: options)
+            var batch = WriteBatch()
+            parser.checksDeclarations = true
+            parser.append(bytes.span)
+            parser.finish()
+            _ = try parser.parse(into: &batch, points: 1000)
+            #expect(batch.isEmpty)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test func `a long line with a newline in a string may arrive in small pieces`() throws {
         let growth = try Growth(from: 1 << 20) { size in
             let field = ",b=\"\(String(repeating: "z", count: 1000))\""

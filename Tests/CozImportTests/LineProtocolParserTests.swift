@@ -1,5 +1,6 @@
 // Every rule of line protocol, one by one.
 
+internal import CozTestSupport
 internal import Testing
 
 @testable internal import CozDB
@@ -250,15 +251,81 @@ internal import Testing
         #expect(kept.count == Refusal.lineSizeBytesMax)
     }
 
-    @Test func `a line is read as soon as it is complete, if it is not long`() throws {
+    @Test func `points are there as soon as their lines are, however they arrive`() throws {
+        let seed = TestSeed.seed()
+        var random = SeededRandom(seed: seed)
+        let values = [
+            "1", "-2.5", "3i", "t", "FALSE", "\"x\"", "\"a\nb\"", "\"\"", "\"a,b=\nc d\"",
+            "\"\\\"\n\\\\\"", "\"\\n\n\"", "\"\n=\n \"",
+        ]
+        let keys = ["a", "b", "c\\ d", "e\\=f", "g\"h", "\"", "i\\,j"]
+        for round in 0..<300 {
+            var text = ""
+            for time in 0..<Int.random(in: 1...6, using: &random) {
+                let series = ["m", "m,t=\"", "m,t=a\\ b,u=\\\"", "\"m\\,"].randomElement(
+                    using: &random)!
+                let fields = (0...Int.random(in: 0...5, using: &random)).map { _ in
+                    keys.randomElement(using: &random)! + "=" + values.randomElement(
+                        using: &random)!
+                }
+                text += "\(series) \(fields.joined(separator: ","))"
+                text += ["", " \(time)", " \(time) "].randomElement(using: &random)!
+                text += ["\n", "\r\n", "\n\n", "\n# \"\n"].randomElement(using: &random)!
+            }
+            let bytes = Array(text.utf8)
+            var parser = LineProtocolParser()
+            var batch = WriteBatch()
+            var end = 0
+            while end < bytes.count {
+                let start = end
+                end = min(bytes.count, start + Int.random(in: 1...9, using: &random))
+                parser.append(bytes.span.extracting(start..<end))
+                _ = try parser.parse(into: &batch, points: 1000)
+                var fresh = LineProtocolParser()
+                var whole = WriteBatch()
+                fresh.append(bytes.span.extracting(0..<end))
+                _ = try fresh.parse(into: &whole, points: 1000)
+                try #require(
+                    batch.rowCount == whole.rowCount && batch.refusals.isEmpty,
+                    "seed \(seed), round \(round): \(text.prefix(end))")
+            }
+        }
+    }
+
+    @Test func `a line is answered after many pieces of it`() throws {
+        for count in [40, 41, 51, 100, 1000] {
+            var parser = LineProtocolParser()
+            var batch = WriteBatch()
+            let pieces = ["m note=\""] + (0..<count).map { "line \($0)\n" } + ["end\" 1\n"]
+            for piece in pieces {
+                #expect(batch.isEmpty)
+                parser.append(Array(piece.utf8).span)
+                _ = try parser.parse(into: &batch, points: 10)
+            }
+            #expect(batch.rowCount == 1, "\(count)")
+        }
+    }
+
+    @Test func `a line without a byte order mark needs no third byte`() throws {
         var parser = LineProtocolParser()
         var batch = WriteBatch()
-        for part in ["m s=\"a\nb", "c\n", "d\" 1", "\n"] {
-            #expect(batch.isEmpty)
-            parser.append(Array(part.utf8).span)
+        parser.append(Array("x\n".utf8).span)
+        _ = try parser.parse(into: &batch, points: 10)
+        #expect(batch.refusals.count == 1)
+    }
+
+    @Test func `points of other databases leave nothing in the batch`() throws {
+        var options = LineProtocolParser.Options()
+        options.database = "b"
+        var parser = LineProtocolParser(options: options)
+        var batch = WriteBatch()
+        parser.append(Array("# DML\n# CONTEXT-DATABASE:a\n".utf8).span)
+        for number in 0..<1000 {
+            parser.append(Array("m s=\"text \(number)\" 1\n".utf8).span)
             _ = try parser.parse(into: &batch, points: 10)
+            #expect(batch.strings.count <= 1)
         }
-        #expect(batch.rowCount == 1)
+        #expect(parser.skippedPoints == 1000)
     }
 
     @Test func `the participant of the options fills in for a missing tag`() throws {

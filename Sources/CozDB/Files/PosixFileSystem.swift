@@ -369,12 +369,36 @@ private final class PosixFile: File {
         guard size > 0 else {
             return unsafe FileMapping(UnsafeRawBufferPointer(start: nil, count: 0)) { _ in }
         }
+        if size <= PosixFile.copiedSizeBytesMax, let copy = copy(size: size) { return copy }
         let address = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor.number, 0)
         guard let address = unsafe address, unsafe address != MAP_FAILED else {
             throw FileError(code: errno, call: "mmap", path: path)
         }
         return unsafe FileMapping(UnsafeRawBufferPointer(start: address, count: size)) { bytes in
             unsafe munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+        }
+    }
+
+    /// Files up to this size are read into memory. Databases can have more small files than the
+    /// kernel lets a process map.
+    private static let copiedSizeBytesMax = 16 << 10
+
+    /// Reads the file into memory. Returns nil if that fails: a mapping reports it where the bytes
+    /// are needed.
+    private func copy(size: Int) -> FileMapping? {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        var done = 0
+        while done < size {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: copy[done...])
+            let count = (try? unsafe read(into: rest, at: done)) ?? 0
+            if count == 0 {
+                unsafe copy.deallocate()
+                return nil
+            }
+            done += count
+        }
+        return unsafe FileMapping(UnsafeRawBufferPointer(copy)) { bytes in
+            unsafe bytes.deallocate()
         }
     }
 

@@ -122,9 +122,10 @@ struct ObjectColumns {
             column.isParticipant = true
             return column
         }
+        let stored = lookup.stored(name)
         let isTag =
-            tags.contains(name) || name == participantTag
-            || options.settings.identity?.names(name) == true
+            tags.contains(name) || stored == participantTag
+            || options.settings.identity?.names(stored) == true
             || own.map { lookup.isTag(name, in: $0) } == true
         column.role = isTag ? .tag : .field
         column.otherRole = column.role

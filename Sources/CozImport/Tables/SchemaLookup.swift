@@ -61,6 +61,12 @@ struct SchemaLookup {
         return tags.last { isStored(Array($0.name.utf8), as: tag) }?.value
     }
 
+    /// The name under which a column is stored.
+    func stored(_ column: [UInt8]) -> [UInt8] {
+        if options.renames.isEmpty { return column }
+        return Array(options.storedName(of: String(decoding: column, as: UTF8.self)).utf8)
+    }
+
     /// Whether a tag is stored under a name.
     func isStored(_ tag: [UInt8], as name: [UInt8]) -> Bool {
         name.elementsEqual(options.storedName(of: String(decoding: tag, as: UTF8.self)).utf8)

@@ -195,9 +195,10 @@ struct TableHeader {
         let participantTag = lookup.participantTag(of: experiment)
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && column.type == nil {
+            let stored = lookup.stored(column.name)
             let isTag =
-                isFlux || column.name == participantTag
-                || options.settings.identity?.names(column.name) == true
+                isFlux || stored == participantTag
+                || options.settings.identity?.names(stored) == true
                 || experiment.map { lookup.isTag(column.name, in: $0) } == true
             if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
             layout.columns[index].mayBeTag =
@@ -370,7 +371,9 @@ struct TableHeader {
         func isMissing(_ name: String) -> Bool {
             let isGiven = options.participant != nil && participantTag.elementsEqual(name.utf8)
             return !isGiven
-                && !columns.contains { $0.role == .tag && $0.name.elementsEqual(name.utf8) }
+                && !columns.contains {
+                    $0.role == .tag && lookup.isStored($0.name, as: Array(name.utf8))
+                }
         }
         switch identity {
         case .allTags: return nil

@@ -543,7 +543,8 @@ struct TableRows {
             return !list.contains { options.storedName(of: $0.name).utf8.elementsEqual(stored) }
         }
         guard let missing else { return nil }
-        let isParticipant = tagName(layout.columns[missing]) == plans[current].participantTag
+        let isParticipant = lookup.isStored(
+            tagName(layout.columns[missing]), as: plans[current].participantTag)
         // Use the file's name for the participant column; its name in the layout is the tag.
         let title = isParticipant ? options.table.participantColumn : nil
         let expected = isParticipant ? "the participant" : "a tag of the experiment's identity"

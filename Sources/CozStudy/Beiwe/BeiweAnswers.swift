@@ -102,6 +102,7 @@ struct BeiweAnswers {
 
     func finish(
         into batch: inout WriteBatch, tags: [(name: String, value: String)],
+        questionTags: [(name: String, value: String)],
         ordinals: inout AnswerOrdinals, declared: inout DeclaredQuestions
     ) {
         guard let milliseconds = source.milliseconds, !rows.isEmpty else { return }
@@ -122,7 +123,9 @@ struct BeiweAnswers {
                 time: time + Int64(ordinal), line: rows[0].line)
         }
         for row in rows { declared.declare(row.cells, header, experiment, in: &batch) }
-        addQuestions(time + Int64(ordinal * BeiweAnswers.questionCountMax), tags, to: &batch)
+        addQuestions(
+            time + Int64(ordinal * BeiweAnswers.questionCountMax),
+            questionTags, to: &batch)
     }
 
     /// Adds one point per question, in file order.
@@ -139,13 +142,21 @@ struct BeiweAnswers {
             if let survey = source.survey {
                 append(survey, BeiweHeader.survey, experiment, to: &batch)
             }
-            if let number = Double(row.cells[answerColumn]), number.isFinite {
+            if let number = BeiweAnswers.number(row.cells[answerColumn]) {
                 let column = batch.column(
                     experiment: experiment, name: "number".utf8.span, type: .float)
                 batch.append(column: column, bits: number.bitPattern)
             }
             batch.endRow(tagSet: tagSet, time: time + Int64(index), line: row.line)
         }
+    }
+
+    /// Returns the number that an answer is; nil if it is none. Hexadecimal digits are text.
+    private static func number(_ text: String) -> Double? {
+        guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }),
+            let number = Double(text), number.isFinite
+        else { return nil }
+        return number
     }
 
     private func append(

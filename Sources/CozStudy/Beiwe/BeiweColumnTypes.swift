@@ -11,11 +11,13 @@ struct BeiweColumnTypes {
         var column: Name
     }
 
+    private let imports: ImportOptions
     private let stored: [Name: ExperimentSchema]
     private var decided: [Key: TimedColumn.Kind] = [:]
 
-    init(_ schemas: [ExperimentSchema]) {
-        stored = Dictionary(schemas.map { (Name($0.name), $0) }) { first, _ in first }
+    init(_ imports: ImportOptions) {
+        self.imports = imports
+        stored = Dictionary(imports.schemas.map { (Name($0.name), $0) }) { first, _ in first }
     }
 
     /// - Parameter file: read a second time if a column has no known type.
@@ -40,9 +42,10 @@ struct BeiweColumnTypes {
         if name == BeiweHeader.moment { return .moment }
         if name == BeiweHeader.survey { return .text }
         let table = BeiweStream.named(stream)?.columns
+        let field = imports.storedName(of: name)
         let type =
-            stored[Name(stream)]?.field(name)?.type
-            ?? stored[Name(stream)]?.declaration(of: name)?.type
+            stored[Name(stream)]?.field(field)?.type
+            ?? stored[Name(stream)]?.declaration(of: field)?.type
             ?? table?.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
         switch type {
         case .float: return .float

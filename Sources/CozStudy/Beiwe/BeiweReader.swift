@@ -21,6 +21,8 @@ struct BeiweReader: PointReader {
 
     private let options: BeiweOptions
     private let imports: ImportOptions
+    /// The participant tags of the experiments in the database.
+    private let participantTags: [[UInt8]: String]
     private let tokenizer = BeiweReader.makeTokenizer()
     private var types: BeiweColumnTypes
     /// One per patient and stream.
@@ -45,7 +47,8 @@ struct BeiweReader: PointReader {
     init(_ options: BeiweOptions, _ imports: ImportOptions) {
         self.options = options
         self.imports = imports
-        types = BeiweColumnTypes(imports.schemas)
+        participantTags = imports.participantTags
+        types = BeiweColumnTypes(imports)
     }
 
     private static func makeTokenizer() -> CSVTokenizer {
@@ -153,8 +156,9 @@ struct BeiweReader: PointReader {
         let experiment = batch.experiment(source.stream.utf8.span)
         if let stream = BeiweStream.named(source.stream) {
             batch.suggest(stream.preset, experiment: experiment)
+            declareRenamed(stream, experiment, &batch)
         }
-        let tags = tags(of: source)
+        let tags = tags(of: source, in: source.stream)
         rows.bind(
             to: &batch, experiment: experiment,
             tagSet: batch.tagSet(experiment: experiment, tags: tags))
@@ -251,9 +255,25 @@ struct BeiweReader: PointReader {
             constant: hasColumn ? nil : survey.map { (BeiweHeader.survey, $0) })
     }
 
-    private func tags(of source: BeiweSource) -> [(name: String, value: String)] {
+    /// Declares the types of renamed columns, which the preset of the stream does not know.
+    private func declareRenamed(
+        _ stream: BeiweStream, _ experiment: WriteBatch.ExperimentHandle, _ batch: inout WriteBatch
+    ) {
+        if imports.renames.isEmpty { return }
+        for column in stream.columns where imports.storedName(of: column.name) != column.name {
+            batch.declareType(column.name, column.type, experiment: experiment)
+        }
+    }
+
+    private func tags(
+        of source: BeiweSource, in experiment: String
+    ) -> [(name: String, value: String)] {
         var tag = imports.participantTag ?? "id_participant"
-        if case .participant(let name) = imports.settings.identity { tag = name }
+        if case .participant(let name) = imports.settings.identity {
+            tag = name
+        } else if let stored = participantTags[Array(experiment.utf8)] {
+            tag = stored
+        }
         return [(tag, source.patient), ("id_experiment", imports.experiment ?? "")]
     }
 
@@ -269,7 +289,9 @@ struct BeiweReader: PointReader {
         }
         guard let source else { return }
         answers.finish(
-            into: &batch, tags: tags(of: source), ordinals: &answerOrdinals, declared: &declared)
+            into: &batch, tags: tags(of: source, in: BeiweStream.surveyAnswers.name),
+            questionTags: tags(of: source, in: BeiweStream.surveyQuestions.name),
+            ordinals: &answerOrdinals, declared: &declared)
     }
 
     // MARK: Unreadable rows

@@ -31,6 +31,8 @@ struct RowOrdinalIndex {
         let key = Key(milliseconds: milliseconds, identity: identity)
         if let known = ordinals[key] { return (known, false) }
         let next = counts[milliseconds, default: 0]
+        // The row is refused.
+        if next >= RowOrdinals.countMax { return (next, false) }
         counts[milliseconds] = next + 1
         ordinals[key] = next
         return (next, true)
@@ -165,7 +167,10 @@ struct RowOrdinals {
         if indexes[hour] == nil && !(isAlone(hour) && isInOrder && !isDisordered) {
             let limit = limits.rereadLineCountMax + 16 * (lineCount + row.line)
             if rereadLineCount > limit { throw tooOftenReread }
-            if !isNew && !isTooLong { try indexAll(before: row.line, replay) }
+            if !isNew && !isTooLong {
+                if indexedCount + keptCount + row.line > limits.rowCountMax { dropKept() }
+                try indexAll(before: row.line, replay)
+            }
             if indexes[hour] == nil {
                 let index = try index(hour, before: isNew ? nil : row.line, replay)
                 indexedCount += index.count
@@ -181,6 +186,7 @@ struct RowOrdinals {
         if let place = indexes[hour]?.add(milliseconds, identity) {
             ordinal = place.ordinal
             indexedCount += place.isNew ? 1 : 0
+            if indexedCount + keptCount > limits.rowCountMax { dropKept() }
             if indexedCount > limits.rowCountMax { try dropIndexes(except: hour) }
         }
         // Later rows of the hour need no lookup while the hour needs no index.
@@ -275,6 +281,10 @@ struct RowOrdinals {
     ) throws(DatabaseError) -> RowOrdinalIndex {
         let known = takeKept(hour)
         var index = known ?? lasting[hour] ?? RowOrdinalIndex()
+        if !canReopen {
+            // It comes back at the end of this input.
+            indexedCount -= lasting.removeValue(forKey: hour)?.count ?? 0
+        }
         func add(_ milliseconds: Int64, _ identity: UInt64) {
             guard RowOrdinals.hour(of: milliseconds) == hour, index.count <= limits.rowCountMax
             else { return }

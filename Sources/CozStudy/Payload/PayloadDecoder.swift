@@ -75,9 +75,11 @@ struct PayloadDecoder: ~Copyable {
     ) throws(DatabaseError) -> Bool {
         let start = file?.decodedBytes ?? 0
         while true {
-            let points = batch.rowCount + batch.refusedLineCount
+            let points = max(batch.rowCount + batch.refusedLineCount, batch.refusals.count)
             if points >= limits.points { return false }
-            if let file, file.decodedBytes - start >= limits.sizeBytes, points > 0 { return false }
+            if let file, file.decodedBytes - start >= limits.sizeBytes, !batch.isEmpty {
+                return false
+            }
             let token = try input.next(from: file)
             switch token {
             case .arrayStart, .arrayEnd: break

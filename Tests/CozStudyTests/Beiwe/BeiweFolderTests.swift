@@ -45,6 +45,36 @@ struct BeiweFolderTests {
         #expect(try participants(export, "gps") == ["first", "second"])
     }
 
+    @Test func `the stored participant tag is used again`() throws {
+        let export = try BeiweExport([
+            "\(BeiweExport.patient)/gps/a.csv": Self.gps,
+            "\(BeiweExport.patient)/survey_answers/S/2022-03-14 16_32_56+00_00.csv":
+                "question id,question type,question text,question answer options,answer\n"
+                + "q,a,b,c,d\n",
+        ])
+        export.options.settings.identity = .participant(tag: "who")
+        #expect(try !export.load().hasRefusals)
+        export.options.settings.identity = nil
+        let again = try export.load()
+        #expect(!again.hasRefusals && again.points == 3)
+        #expect(try export.ask("SHOW SERIES").count == 1 + 3)
+    }
+
+    @Test func `renamed columns have the types of their streams`() throws {
+        let header = "timestamp,UTC time,latitude,longitude,altitude,accuracy\n"
+        let export = try BeiweExport([
+            "\(BeiweExport.patient)/gps/a.csv": header + "1000,1970-01-01T00:00:01.000,n/a,2,3,4\n"
+                + "2000,1970-01-01T00:00:02.000,42.5,2,3,4\n",
+            "\(BeiweExport.patient)/odd/a.csv": "timestamp,a\n1000,high\n",
+        ])
+        export.options.renames = ["latitude": "lat", "a": "b"]
+        #expect(try export.load().refusedValues == 1)
+        try export.write("timestamp,a\n2000,7\n", "\(BeiweExport.patient)/odd/b.csv")
+        #expect(try export.load().refusedValues == 1)
+        #expect(try export.ask("SELECT lat FROM gps").last?.hasSuffix("42.5") == true)
+        #expect(try export.ask("SELECT b FROM odd").last?.hasSuffix("7") == true)
+    }
+
     @Test func `a file whose name is not UTF-8 is an error, not left out`() throws {
         let export = try BeiweExport(["first/gps/a.csv": Self.gps])
         let path = Array(export.path("first/gps/caf").utf8) + [0xE9] + Array(".csv\0".utf8)

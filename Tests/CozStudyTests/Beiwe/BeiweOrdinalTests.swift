@@ -175,6 +175,22 @@ struct BeiweOrdinalTests {
         #expect(try Self.error(rows, rowCountMax: 5, rereadLineCountMax: 100) == nil)
     }
 
+    @Test func `rows of an hour in two pipes count once`() throws {
+        let export = try BeiweExport()
+        export.beiwe.ordinalLimits.rowCountMax = 20
+        export.beiwe.stream = "proximity"
+        export.options.participant = "p"
+        let rows = (0..<20).map { ($0 * 1000, "e") }
+        let pipes = ["a", "b"].map { export.path($0) }
+        for (pipe, rows) in zip(pipes, [rows, [(3000, "e")]]) {
+            try #require(unsafe mkfifo(pipe, 0o600) == 0)
+            let text = Data(Self.text(rows).utf8)
+            Thread { try? text.write(to: URL(fileURLWithPath: pipe)) }.start()
+        }
+        #expect(try export.load(pipes).points == 21)
+        #expect(try Self.rows(export).count == 20)
+    }
+
     @Test func `input that cannot be read again has a limit`() throws {
         for (count, isRefused) in [(20, false), (21, true)] {
             let export = try BeiweExport()

@@ -4,6 +4,7 @@ internal import CozDB
 internal import CozImport
 internal import CozTestSupport
 internal import Foundation
+internal import Synchronization
 internal import Testing
 
 @testable internal import CozStudy
@@ -42,6 +43,17 @@ struct PayloadReaderTests {
         change(&options)
         defer { try? FileManager.default.removeItem(at: folder) }
         return try importFiles([path], into: database, options: options)
+    }
+
+    @Test func `items with refused values only fill a batch, too`() throws {
+        let text = (0..<100).map { item($0, #"{"a":[1,2,3]}"#) }.joined(separator: "\n")
+        let commits = Mutex(0)
+        let report = try run(try file(text)) {
+            $0.batchRows = 10
+            $0.committed = { _ in commits.withLock { $0 += 1 } }
+        }
+        #expect(report.refusedValues == 100)
+        #expect(commits.withLock { $0 } == 10)
     }
 
     @Test(

@@ -263,9 +263,53 @@ extension Planner {
         let start = plan.references.count
         try plan.registerCondition(condition)
         try bindReferences(plan, from: start, inCondition: true)
-        for index in plan.sources.indices {
-            let bound = ConditionBinder(plan: plan, source: plan.sources[index])
-            plan.sources[index].condition = try bound.bind(condition)
+        // Experiments whose names mean the same share a condition.
+        var bound: [[NameMeaning]: Evaluation] = [:]
+        for source in plan.sources {
+            let meanings = source.isSubquery ? nil : source.bindings.map { NameMeaning($0) }
+            if let meanings, let known = bound[meanings] {
+                source.condition = known
+                continue
+            }
+            try charge(condition)
+            let own = try ConditionBinder(plan: plan, source: source).bind(condition)
+            source.condition = own
+            if let meanings { bound[meanings] = own }
+        }
+    }
+
+    /// Refuses a condition that would need more memory than a statement may have, because names
+    /// mean something else in each of many experiments.
+    private mutating func charge(_ condition: Expression) throws(DatabaseError) {
+        try CancellationCheck.check()
+        condition.walk { part in
+            conditionSizeBytes += 200
+            if case .string(let text, _) = part { conditionSizeBytes += 2 * text.utf8.count }
+        }
+        let sizeBytesMax = options.effectiveLimits.memorySizeBytesMax
+        guard conditionSizeBytes > max(sizeBytesMax, Planner.uncountedSizeBytesMax) else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "WHERE needs \(conditionSizeBytes) bytes of memory in all experiments, more than "
+                + "\(sizeBytesMax) (memorySizeBytesMax); shorten it, name fewer experiments, or "
+                + "raise the limit")
+    }
+}
+
+/// What a condition makes of a name in an experiment. The column that it names there is no part of
+/// the condition.
+private enum NameMeaning: Hashable {
+    case column, attribute, computed, missing
+    case tag(Name)
+    case output(Int)
+
+    init(_ binding: Binding) {
+        switch binding {
+        case .column(_, let isTag): self = isTag ? .attribute : .column
+        case .tag(let name): self = .tag(Name(name))
+        case .output(let column): self = .output(column)
+        case .computed: self = .computed
+        case .missing: self = .missing
         }
     }
 }

@@ -23,6 +23,8 @@ struct Planner {
     private(set) var bindingCount = 0
     /// The approximate memory of the columns so far, including those of subqueries.
     var columnsSizeBytes = 0
+    /// The approximate memory of the conditions so far.
+    var conditionSizeBytes = 0
 
     init(snapshot: Snapshot, options: QueryOptions) {
         self.snapshot = snapshot

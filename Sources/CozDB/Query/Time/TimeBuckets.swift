@@ -140,7 +140,8 @@ struct TimeBuckets: Sendable {
             other = bounds(other.start - 1)
         }
         // The other bucket may be shorter.
-        return min(other.start.addingSaturating(time - own.start), other.end - 1)
+        let moved = Int128(other.start) + Int128(time) - Int128(own.start)
+        return min(Int64(clamping: moved), other.end - 1)
     }
 
     /// Returns the time that is as far from the end of the bucket `count` buckets later.
@@ -151,7 +152,8 @@ struct TimeBuckets: Sendable {
         let own = bounds(time)
         var other = own
         for _ in 0..<count where other.end <= TimeBuckets.maximum { other = bounds(other.end) }
-        return max(other.end.addingSaturating(time - own.end), other.start)
+        let moved = Int128(other.end) + Int128(time) - Int128(own.end)
+        return max(Int64(clamping: moved), other.start)
     }
 
     /// Returns about the number of buckets from that of the time `first` to that of `last`.

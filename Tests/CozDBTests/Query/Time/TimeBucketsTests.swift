@@ -24,6 +24,24 @@ internal import Testing
         }
     }
 
+    @Test(arguments: ["Pacific/Kwajalein", "Pacific/Apia", "Europe/Helsinki"])
+    func `times in buckets nearly as long as time can be moved`(_ name: String) throws {
+        let zone = try TimeZoneRules(named: name)
+        let seed = TestSeed.seed()
+        var random = SeededRandom(seed: seed)
+        let ends = [Timestamp.min.nanoseconds, -1, 0, 1, Timestamp.max.nanoseconds]
+        for _ in 0..<500 {
+            let interval = Int64.max - Int64.random(in: 0...(2 * Self.day), using: &random)
+            let offset = Int64.random(in: 0..<interval, using: &random)
+            let buckets = TimeBuckets(interval: interval, offset: offset, zone: zone)
+            let times = ends + [Int64.random(in: ends[0]...ends[4], using: &random)]
+            for time in times {
+                #expect(buckets.earlier(time, by: 2) <= time, "seed \(seed)")
+                #expect(buckets.later(time, by: 2) >= time, "seed \(seed)")
+            }
+        }
+    }
+
     @Test(arguments: [
         "Europe/Helsinki", "Asia/Singapore", "America/New_York", "Australia/Lord_Howe",
         "America/Santiago", "Africa/Cairo", "Asia/Kolkata", "America/Sao_Paulo", "Pacific/Apia",
