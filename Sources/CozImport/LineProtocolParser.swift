@@ -49,7 +49,8 @@ public struct LineProtocolParser: ~Copyable {
     public enum Progress: Sendable {
         /// The batch has as many points as requested.
         case batchFull
-        /// The rest of the input is not a complete line.
+        /// The rest of the input is not a complete line. After a newline in a string, that is so
+        /// until a newline outside of strings, or until the string is too long.
         case needsInput
         /// All input was read, and `finish` was called.
         case finished
@@ -85,6 +86,8 @@ public struct LineProtocolParser: ~Copyable {
     /// Points in the batch so far, including refused lines.
     private var batchPoints = 0
     private var isFileStart = true
+    /// Whether skipped points left names and strings in the batch.
+    private var hasSkipped = false
 
     // The layout cache; valid for one batch.
     var seriesKeys = KeyTable()
@@ -198,8 +201,8 @@ public struct LineProtocolParser: ~Copyable {
         into batch: inout WriteBatch, points: Int
     ) throws(DatabaseError) -> Progress {
         if batch.isEmpty {
-            // Skipped points leave their strings in it.
-            batch.removeAll()
+            if hasSkipped { batch.removeAll() }
+            hasSkipped = false
             forgetNumbers()
         }
         batchPoints = batch.rowCount + batch.refusals.count
@@ -291,6 +294,7 @@ public struct LineProtocolParser: ~Copyable {
         if export.isSkipping {
             batch.abandonRow()
             skippedPoints += 1
+            hasSkipped = true
         } else {
             batch.endRow(tagSet: series[lastSeries].tagSet, time: pointTime, line: lineNumber)
             batchPoints += 1

@@ -10,9 +10,10 @@ struct UnfinishedLine {
         case key
         /// After the equals sign.
         case valueStart
-        /// A value that is not a string, or what follows a string.
+        /// A number or boolean.
         case value
         case string
+        case afterString
         case time
         /// Not valid. The parser finds out when the next newline is there.
         case bad
@@ -42,15 +43,9 @@ struct UnfinishedLine {
         while index < count {
             let byte = text[position + index]
             if part == .string {
-                if byte == backslash {
-                    // The byte after a backslash is needed to go on.
-                    if index + 1 == count { break }
-                    let next = text[position + index + 1]
-                    index += next == quote || next == backslash ? 2 : 1
-                } else {
-                    index += 1
-                    if byte == quote { part = .value }
-                }
+                // The byte after a backslash is needed to go on.
+                if byte == backslash && index + 1 == count { break }
+                stepInString(byte, text, position)
                 if index - start - 1 > stringSizeBytesMax, part == .string {
                     part = .bad
                     return true
@@ -59,27 +54,59 @@ struct UnfinishedLine {
             }
             index += 1
             if byte == newline { return true }
-            step(byte, isEscaped: text[position + index - 2] == backslash)
+            step(byte, text, position)
         }
         return false
     }
 
+    private mutating func stepInString(_ byte: UInt8, _ text: PaddedBytes, _ position: Int) {
+        if byte == backslash {
+            let next = text[position + index + 1]
+            index += next == quote || next == backslash ? 2 : 1
+            return
+        }
+        index += 1
+        guard byte == quote else { return }
+        let contents = (position + start + 1)..<(position + index - 1)
+        part = text.firstInvalidUTF8(in: contents) == nil ? .afterString : .bad
+    }
+
     /// Moves on over a byte outside of strings.
-    private mutating func step(_ byte: UInt8, isEscaped: Bool) {
+    private mutating func step(_ byte: UInt8, _ text: PaddedBytes, _ position: Int) {
+        let own = (position + start)..<(position + index - 1)
         switch part {
         case .key:
-            let isFirst = index - 1 == start
-            if byte == equalsSign, isFirst || !isEscaped { part = isFirst ? .bad : .valueStart }
-            if byte == comma || byte == space, isFirst || !isEscaped { part = .bad }
-        case .valueStart, .value:
-            if part == .valueStart && byte == quote {
-                (part, start) = (.string, index - 1)
-            } else if byte == comma {
-                (part, start) = (.key, index)
-            } else {
-                part = byte == space ? .time : .value
+            let isEscaped = !own.isEmpty && text[own.upperBound - 1] == backslash
+            if byte == equalsSign, !isEscaped {
+                let isValid = !own.isEmpty && text.firstInvalidUTF8(in: own) == nil
+                (part, start) = (isValid ? .valueStart : .bad, index)
+            } else if byte == comma || byte == space, !isEscaped {
+                part = .bad
             }
+        case .valueStart where byte == quote: (part, start) = (.string, index - 1)
+        case .valueStart, .value:
+            part = byte == space ? .time : .value
+            if byte == comma {
+                (part, start) = (UnfinishedLine.isValue(text, own) ? .key : .bad, index)
+            }
+        case .afterString:
+            (part, start) = (byte == comma ? .key : byte == space ? .time : .bad, index)
         case .time, .bad, .string: break
+        }
+    }
+
+    /// Whether a range is a number or a boolean.
+    private static func isValue(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
+        let number = NumberParsing.scan(text, at: range.lowerBound)
+        if number.kind == .float || number.kind == .integer {
+            return number.end == range.upperBound
+        }
+        let words: [StaticString] = [
+            "t", "T", "true", "True", "TRUE", "f", "F", "false", "False", "FALSE",
+        ]
+        return words.contains { word in
+            word.utf8CodeUnitCount == range.count
+                && text.starts(with: word, at: range.lowerBound, end: range.upperBound)
         }
     }
 }

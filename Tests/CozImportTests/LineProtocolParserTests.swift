@@ -306,6 +306,41 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [
+        ["m f=\"abc 1\n", "m g=\"a,b=\" 2\n", "m v=3 3\n", "m v=4 4\n"],
+        ["m f=\"a\n", "b\",g=abc,h=\"c\n", "m v=3 3\n"],
+        ["m f=\"a\n", "b\",g=1x,h=\"c\n", "m v=3 3\n"],
+        ["m f=\"a\n", "b\"x,h=\"c\n", "m v=3 3\n"],
+        ["m f=\"a\n", "b\",=1,h=\"c\n", "m v=3 3\n"],
+    ])
+    func `lines behind a bad one are not held back`(pieces: [String]) throws {
+        var parser = LineProtocolParser()
+        var batch = WriteBatch()
+        var text = ""
+        for piece in pieces {
+            parser.append(Array(piece.utf8).span)
+            _ = try parser.parse(into: &batch, points: 100)
+            text += piece
+            var fresh = LineProtocolParser()
+            var whole = WriteBatch()
+            fresh.append(Array(text.utf8).span)
+            _ = try fresh.parse(into: &whole, points: 100)
+            #expect(batch.rowCount == whole.rowCount, "\(text)")
+            #expect(batch.refusals.map(\.reason) == whole.refusals.map(\.reason), "\(text)")
+        }
+        #expect(batch.rowCount > 0)
+    }
+
+    @Test func `what the caller did to an empty batch stays`() throws {
+        var parser = LineProtocolParser()
+        var batch = WriteBatch()
+        let experiment = batch.experiment("m".utf8.span)
+        batch.suggest(SchemaPreset(name: "own", fields: []), experiment: experiment)
+        parser.append(Array("m v=1 1\n".utf8).span)
+        _ = try parser.parse(into: &batch, points: 100)
+        #expect(batch.suggestedPresets.count == 1)
+    }
+
     @Test func `a line without a byte order mark needs no third byte`() throws {
         var parser = LineProtocolParser()
         var batch = WriteBatch()

@@ -182,8 +182,10 @@ extension Planner {
                 plan.references[index].type = try plan.type(ofComputed: index)
                 continue
             }
+            // Tags count only where no source has a field of the name.
             var type: FieldType?
             var isTag = true
+            var hasTag = false
             var isKnown = false
             let reference = plan.references[index]
             for source in plan.sources.indices {
@@ -191,7 +193,8 @@ extension Planner {
                 plan.sources[source].bindings.append(binding)
                 switch (binding, plan.sources[source].origin) {
                 case (.column(let id, let isAttribute), .experiment(let view)):
-                    type = Planner.wider(type, view.schema.column(id).type)
+                    if !isAttribute { type = Planner.wider(type, view.schema.column(id).type) }
+                    hasTag = hasTag || isAttribute
                     isTag = isTag && isAttribute
                     isKnown = true
                 case (.output(let column), .subquery(let inner)):
@@ -199,11 +202,12 @@ extension Planner {
                     isTag = false
                     isKnown = true
                 case (.tag, _):
-                    type = type ?? .string
+                    hasTag = true
                     isKnown = true
                 default: break
                 }
             }
+            if hasTag && type == nil { type = .string }
             if case .type(let wanted) = reference.kind, let found = type {
                 type = Planner.converts(found, to: wanted) ? wanted : nil
             }
