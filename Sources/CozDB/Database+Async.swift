@@ -100,6 +100,24 @@ extension Database {
         }
     }
 
+    /// Runs every statement of a text, also those that change data. When the task is cancelled, the
+    /// call returns at once. A change that has started completes.
+    ///
+    /// - Parameters: As `query`.
+    /// - Throws: As the synchronous form; `cancelled` if the task was cancelled.
+    @discardableResult
+    public func execute(
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
+    ) async throws(DatabaseError) -> QueryResult {
+        try await queries.cancellable(
+            options.resolved(parameters, limits: queries.limits)
+        ) {
+            options throws(DatabaseError) in
+            try self.execute(text, options: options)
+        }
+    }
+
     /// Starts a query that returns its rows in batches. See `QueryCursor`.
     ///
     /// - Throws: As the synchronous form.

@@ -1,11 +1,10 @@
-// Queries on a database, either streamed into a sink or collected.
-
-internal import Glibc
+// Statements on a database, either streamed into a sink or collected. `query` reads, `execute` also
+// changes.
 
 extension Database {
     /// Runs every statement of a text on one snapshot and collects the result in memory. Stops at
-    /// the first statement that fails. A statement that changes data is visible to the statements
-    /// after it.
+    /// the first statement that fails. A statement that would change data fails; see `execute`. So
+    /// a service can pass on the statements of its users.
     ///
     /// - Parameters:
     ///   - text: One or more statements, separated by `;`.
@@ -18,10 +17,7 @@ extension Database {
         _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
         options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryResult {
-        let options = options.resolved(parameters, limits: queries.limits)
-        return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
-            try query(text, on: takeSnapshot(), options: options, into: &collector)
-        }
+        try snapshot().query(text, parameters: parameters, options: options)
     }
 
     /// Runs every statement of a text and passes rows to the sink as they are computed. Memory use
@@ -34,17 +30,45 @@ extension Database {
         _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
         options: QueryOptions = QueryOptions(), into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        var caller = CallerSink(base: sink)
-        defer { sink = caller.base }
-        return try query(
-            text, on: takeSnapshot(), options: options.resolved(parameters, limits: queries.limits),
-            into: &caller)
+        try snapshot().query(text, parameters: parameters, options: options, into: &sink)
     }
 
-    func query<Sink: QueryResultSink>(
-        _ text: String, on snapshot: Snapshot, options: QueryOptions, into sink: inout Sink
+    /// Runs every statement of a text as `query`, and also those that change data: DELETE, DROP and
+    /// ALTER. A change is visible to the statements after it. If a statement fails, the changes of
+    /// those before it stay.
+    ///
+    /// - Parameters: As `query`.
+    /// - Returns: The results; that of a deletion has a row of counts if
+    ///   `QueryOptions.reportsDeletions` is set.
+    /// - Throws: As `query`, and as `delete`, `drop` and `alter`.
+    @discardableResult
+    public func execute(
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions()
+    ) throws(DatabaseError) -> QueryResult {
+        let options = options.resolved(parameters, limits: queries.limits)
+        return try QueryResultCollector.collect(options) { collector throws(DatabaseError) in
+            try engine(options).run(text, into: &collector)
+        }
+    }
+
+    /// Runs every statement of a text as the collecting form, and passes rows to the sink.
+    ///
+    /// - Throws: As the collecting form, and what the sink throws.
+    @discardableResult
+    public func execute<Sink: QueryResultSink>(
+        _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
+        options: QueryOptions = QueryOptions(), into sink: inout Sink
     ) throws(DatabaseError) -> QueryCounters {
-        let engine = QueryEngine(snapshot: snapshot, options: options) {
+        var caller = CallerSink(base: sink)
+        defer { sink = caller.base }
+        let options = options.resolved(parameters, limits: queries.limits)
+        return try engine(options).run(text, into: &caller)
+    }
+
+    /// Returns an engine that applies changes to this database.
+    private func engine(_ options: QueryOptions) throws(DatabaseError) -> QueryEngine {
+        QueryEngine(snapshot: try takeSnapshot(), options: options) {
             change throws(DatabaseError) in
             switch change {
             case .alter(let experiment, let field, let type):
@@ -55,11 +79,10 @@ extension Database {
                 return ChangeOutcome(snapshot: try self.takeSnapshot(), deletion: report)
             }
         }
-        return try engine.run(text, into: &sink)
     }
 
-    /// Whether the text has a statement that needs a database open for writing. False if it does
-    /// not parse.
+    /// Whether the text has a statement that changes data: it needs `execute`, and a database open
+    /// for writing. False if it does not parse.
     public static func changesData(
         _ text: String, options: QueryOptions = QueryOptions()
     ) -> Bool {

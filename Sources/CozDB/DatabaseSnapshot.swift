@@ -104,11 +104,6 @@ extension Database {
         _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
         options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryCursor {
-        let snapshot = try takeSnapshot()
-        let options = options.resolved(parameters, limits: queries.limits)
-        return try QueryCursor(options, queries.process) {
-            options, sink throws(DatabaseError) in
-            try self.query(text, on: snapshot, options: options, into: &sink)
-        }
+        try snapshot().cursor(text, parameters: parameters, options: options)
     }
 }

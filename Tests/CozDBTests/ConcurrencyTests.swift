@@ -112,8 +112,8 @@ private final class ConcurrentWork: Sendable {
             var options = QueryOptions(now: Timestamp(nanoseconds: 1_000_000))
             let end = ContinuousClock.now + .microseconds(Int.random(in: 0..<500, using: &random))
             options.isCancelled = { ContinuousClock.now > end }
-            _ = try database.query(statement, options: options)
-        default: _ = try database.query(statement)
+            _ = try database.execute(statement, options: options)
+        default: _ = try database.execute(statement)
         }
     }
 

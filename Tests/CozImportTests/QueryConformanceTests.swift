@@ -57,7 +57,7 @@ internal import Testing
             for step in steps {
                 if let lines = step["write \(name)"]?.text { try write(lines, to: database) }
                 if let statement = step["statement"]?.text {
-                    _ = try database.query(statement, options: options(test))
+                    _ = try database.execute(statement, options: options(test))
                 }
             }
         }
@@ -66,7 +66,7 @@ internal import Testing
         var collector = QueryResultCollector()
         var failure: DatabaseError?
         do {
-            try database.query(text, options: options, into: &collector)
+            try database.execute(text, options: options, into: &collector)
         } catch {
             failure = error
         }

@@ -78,7 +78,7 @@ internal import Testing
             let test = QueryConformanceTests.cases.randomElement(using: &random)
             let text = mutated(test?["query"]?.text ?? "", &random)
             do {
-                _ = try database.query(text, options: options)
+                _ = try database.execute(text, options: options)
                 answers += 1
             } catch {
                 let kinds: [DatabaseError.Kind] = [.usage, .notFound, .limitExceeded]

@@ -101,7 +101,7 @@ struct QuerySession {
                 let schemas = try database.schemas()
                 sink = FormatSink(format, output, schemas: schemas, needsIdentity: true)
             }
-            outcome.counters = try database.query(text, options: options, into: &sink)
+            outcome.counters = try database.execute(text, options: options, into: &sink)
             outcome.error = sink.firstError
             format.end()
         } catch {

@@ -19,7 +19,7 @@ struct ChangeOutcome {
 struct QueryEngine {
     let snapshot: Snapshot
     private(set) var options: QueryOptions
-    /// Applies a change; nil if the database is read-only.
+    /// Applies a change; nil if only statements that read may run.
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
 
     init(
@@ -198,8 +198,8 @@ private struct StatementRun {
         guard let change else {
             throw DatabaseError(
                 .usage,
-                "the statement changes data, but the database is open read-only; open it for "
-                    + "writing")
+                "found a statement that changes data, expected one that reads; run it with "
+                    + "Database.execute")
         }
         // The change checks for cancellation itself, at points where it can stop safely.
         return try CancellationCheck.suspended { () throws(DatabaseError) in try change(wanted) }

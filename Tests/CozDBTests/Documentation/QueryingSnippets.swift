@@ -94,6 +94,14 @@ struct QueryingSnippets {
         let total = try snapshot.query("SELECT count(ts_heart_rate) FROM dev")
         // End of snippet
         #expect(participants.series.first?.rowCount == 2 && total.series.count == 1)
+
+        let noon = try #require(Timestamp("2024-03-01T12:00:00Z"))
+        // Snippet: Change data
+        try database.execute(
+            "DELETE FROM dev WHERE id_participant = $who AND time < $end",
+            parameters: ["who": participant, "end": noon])
+        // End of snippet
+        #expect(try database.rowCount() == 60)
         try database.close()
     }
 

@@ -130,7 +130,7 @@ struct FaultWorkload {
     static func make(_ number: Int, in database: Database) throws {
         switch changes[number - 1] {
         case .batch(let batch): _ = try database.write(FaultWorkload.batch(batch))
-        case .statement(let text): _ = try database.query(text)
+        case .statement(let text): _ = try database.execute(text)
         }
     }
 

@@ -103,7 +103,7 @@ struct LockFaultTests {
             case 3:
                 try LockTests.write(database, 70..<72)
                 try database.compact()
-            case 4: _ = try database.query("DELETE FROM m WHERE time >= 12")
+            case 4: _ = try database.execute("DELETE FROM m WHERE time >= 12")
             case 5:
                 try database.compact()
                 try LockTests.write(database, 90..<93)

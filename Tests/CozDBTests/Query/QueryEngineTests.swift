@@ -104,7 +104,7 @@ private struct CallingSink: QueryResultSink {
             var options = options
             change(&options)
             do {
-                _ = try database.query(text, options: options)
+                _ = try database.execute(text, options: options)
                 return "no error"
             } catch {
                 return error.kind == .limitExceeded ? error.message : "\(error.kind)"

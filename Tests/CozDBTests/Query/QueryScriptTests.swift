@@ -154,7 +154,7 @@ struct QueryScript: CustomTestStringConvertible {
         do {
             var options = script.options
             options.isDryRun = step.isDryRun
-            let result = try database.query(step.statement, options: options)
+            let result = try database.execute(step.statement, options: options)
             let text = result.description
             return text.isEmpty ? [] : text.split(separator: "\n").map(String.init)
         } catch {

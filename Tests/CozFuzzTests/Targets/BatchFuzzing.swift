@@ -443,7 +443,7 @@ struct BatchFuzzing {
         }
         var failure: DatabaseError?
         do throws(DatabaseError) {
-            _ = try database.query(statement)
+            _ = try database.execute(statement)
         } catch {
             failure = error
         }

@@ -15,7 +15,7 @@ enum QueryFuzzing {
         options.redactsSecrets = choice & 2 != 0
         _ = Database.changesData(text, options: options)
         try Sample.attempt(allowing: [.usage, .notFound]) { () throws(DatabaseError) in
-            _ = try database.get().query(text, options: options)
+            _ = try database.get().execute(text, options: options)
         }
     }
 }

@@ -65,7 +65,7 @@ enum RejectsFuzzing {
             }
             guard replays else { return }
             _ = try database.replayRejects(overwrite: true)
-            _ = try database.query("DELETE FROM /.*/ WHERE id_participant = 'p1'")
+            _ = try database.execute("DELETE FROM /.*/ WHERE id_participant = 'p1'")
             try database.close()
         }
     }

@@ -106,7 +106,7 @@ enum Sample {
         for statement in statements {
             // What they name may not be there.
             try attempt(allowing: [.usage, .notFound]) { () throws(DatabaseError) in
-                _ = try database.query(statement, options: queryOptions)
+                _ = try database.execute(statement, options: queryOptions)
             }
         }
         try attempt { () throws(DatabaseError) in
@@ -122,7 +122,7 @@ enum Sample {
             let database = try open(files, .readWrite)
             _ = try database.write(batch(rows: 50..<70))
             try database.compact()
-            _ = try database.query("DELETE FROM /.*/ WHERE id_participant = 'p1'")
+            _ = try database.execute("DELETE FROM /.*/ WHERE id_participant = 'p1'")
             _ = try database.forget(["p2"])
             try database.close()
         }

@@ -220,7 +220,7 @@ struct StudyTests {
 
     @Test func `fields without values are no modalities`() throws {
         try write(["ws_survey_count": .integer(1), "ts_heart_rate": .integer(2)])
-        _ = try database.query("DELETE ts_heart_rate FROM dev")
+        _ = try database.execute("DELETE ts_heart_rate FROM dev")
         #expect(try study().modalities == ["ws_survey_count"])
     }
 
@@ -275,7 +275,7 @@ struct StudyTests {
 
     @Test func `an experiment that lost its rows says so`() throws {
         try write(["ws_survey_count": .integer(1)])
-        _ = try database.query("DELETE FROM dev")
+        _ = try database.execute("DELETE FROM dev")
         let study = try study()
         #expect(study.participants.isEmpty)
         #expect(try study.overview().note == "experiment \"dev\" has no rows")

@@ -394,7 +394,7 @@ struct WideStatementTests {
             "SELECT top(f1, \(names), 1) FROM m",
         ] {
             let error = #expect(throws: DatabaseError.self, "\(statement.prefix(40))") {
-                try database.query(statement)
+                try database.execute(statement)
             }
             #expect(error?.kind == .limitExceeded, "\(statement.prefix(40))")
         }

@@ -132,7 +132,7 @@ private struct CellCounter: QueryResultSink {
     /// Deletes one field of so many, in most of the series that have few fields.
     private func deleteFields(_ database: Database, _ stored: inout Rows, every step: Int) throws {
         let names = stride(from: 1, to: 1100, by: step).map { "f\($0)" }
-        _ = try database.query("DELETE \(names.joined(separator: ", ")) FROM m")
+        _ = try database.execute("DELETE \(names.joined(separator: ", ")) FROM m")
         let deleted = Set(names)
         stored = stored.mapValues { rows in
             rows.mapValues { $0.filter { !deleted.contains($0.key) } }.filter { !$0.value.isEmpty }

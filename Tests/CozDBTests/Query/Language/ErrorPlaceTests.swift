@@ -23,7 +23,7 @@ internal import Testing
         let parts = marked.split(separator: "§", omittingEmptySubsequences: false)
         let text = parts.joined()
         do throws(DatabaseError) {
-            _ = try database.query(text)
+            _ = try database.execute(text)
             return (parts[0].utf8.count, nil, "no error")
         } catch {
             return (parts[0].utf8.count, error.offset, error.message)

@@ -77,7 +77,7 @@ internal import Testing
         let shown = text.utf8.count > 2000 ? String(text.prefix(2000)) + " ..." : text
         var isAnswered = false
         do {
-            _ = try database.query(text, options: options)
+            _ = try database.execute(text, options: options)
             isAnswered = true
         } catch {
             let kinds: [DatabaseError.Kind] = [.usage, .notFound, .limitExceeded]

@@ -62,7 +62,7 @@ private final class BusyWriter: Sendable {
         if number % 17 == 0 {
             let first = number / 2
             progress.withLock { $0.deletions.append((number, first)) }
-            _ = try database.query("DELETE FROM a WHERE time < \(first)")
+            _ = try database.execute("DELETE FROM a WHERE time < \(first)")
         }
     }
 }

@@ -71,7 +71,7 @@ enum BackupSample {
     static func goOn(_ system: FaultyFileSystem) throws -> FaultyFileSystem {
         let database = try open(on: system)
         _ = try database.write(FaultWorkload.batch(5))
-        _ = try database.query("DROP MEASUREMENT \"öther\"")
+        _ = try database.execute("DROP MEASUREMENT \"öther\"")
         _ = try database.write(FaultWorkload.batch(6))
         return system.survivor(.everything)
     }

@@ -39,8 +39,8 @@ struct RebuildTests {
             try write(database, "three", tags: tags, identity: .allTags, ["v": .string("text")])
         }
         try database.flush()
-        _ = try database.query("DELETE a FROM one")
-        _ = try database.query("ALTER EXPERIMENT one FIELD b TYPE float")
+        _ = try database.execute("DELETE a FROM one")
+        _ = try database.execute("ALTER EXPERIMENT one FIELD b TYPE float")
         try write(database, "one", tags: ["id_participant": "q"], ["b": .float(2.5)])
         try database.close()
         let before = try contents(system)
@@ -97,7 +97,7 @@ struct RebuildTests {
         try write(
             first, "one", tags: ["id_participant": "p"], rows: 1,
             ["a": .integer(0), "s": .string("x")])
-        _ = try first.query("ALTER EXPERIMENT one FIELD a TYPE float")
+        _ = try first.execute("ALTER EXPERIMENT one FIELD a TYPE float")
         try write(first, "one", tags: ["id_participant": "q"], rows: 2, ["s": .string("y")])
         try write(first, "one", tags: ["id_participant": "q"], rows: 3, ["a": .float(1.5)])
         // As after kill -9.

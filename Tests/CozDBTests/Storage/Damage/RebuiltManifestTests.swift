@@ -37,7 +37,7 @@ struct RebuiltManifestTests {
         }
         try write("a", .integer(1))
         let before = system.survivor(.everything)
-        _ = try database.query("DROP MEASUREMENT demo")
+        _ = try database.execute("DROP MEASUREMENT demo")
         try write("a", .string("x"))
         try database.close()
         system["db/MANIFEST"] = before["db/MANIFEST"]
@@ -126,7 +126,7 @@ struct RebuiltManifestTests {
         try write(.integer(1), at: 0..<5, to: database)
         let older = system["db/MANIFEST"]
         let name = type == .float ? "float" : "string"
-        _ = try database.query("ALTER EXPERIMENT demo FIELD a TYPE \(name)")
+        _ = try database.execute("ALTER EXPERIMENT demo FIELD a TYPE \(name)")
         if isMerged { try database.compact() }
         try write(type == .float ? .float(1.5) : .string("x"), at: 5..<10, to: database)
         if isMerged { try database.compact() }
@@ -186,7 +186,7 @@ struct RebuiltManifestTests {
         let database = try SoundDatabase.open(system)
         try write([("a", .integer(1))], to: database)
         try write([("a", .string("x"))], to: database, at: 2)
-        _ = try database.query("DELETE FROM demo WHERE time = 1")
+        _ = try database.execute("DELETE FROM demo WHERE time = 1")
         try database.close()
         let before = try Contents(SoundDatabase.open(system, .readOnly))
         #expect(before.refusals.count == 1 && !system.files.contains { $0.hasSuffix(".seg") })
@@ -284,7 +284,7 @@ struct RebuiltManifestTests {
         if !isInLog { try write([("unknown column 1", .integer(3))], to: database) }
         try write([("c", .integer(4))], to: database)
         try database.flush()
-        _ = try database.query("DELETE b FROM demo")
+        _ = try database.execute("DELETE b FROM demo")
         if isInLog { try write([("unknown column 1", .integer(3))], to: database) }
         let killed = system.survivor(.nothing)
         killed.erase("db/MANIFEST")
@@ -304,7 +304,7 @@ struct RebuiltManifestTests {
         try write([("v", .integer(3))], to: first, "gone")
         try first.flush()
         let older = system["db/MANIFEST"]
-        _ = try first.query("DELETE b FROM demo; DELETE FROM gone")
+        _ = try first.execute("DELETE b FROM demo; DELETE FROM gone")
         try first.close()
         system.erase("db/MANIFEST")
         _ = try Examination.repair(system)
@@ -340,7 +340,7 @@ struct RebuiltManifestTests {
         try write("a")
         try database.flush()
         let manifest = system["db/MANIFEST"]
-        _ = try database.query("DROP MEASUREMENT a")
+        _ = try database.execute("DROP MEASUREMENT a")
         try write("b")
         try database.close()
         system["db/MANIFEST"] = manifest
@@ -368,7 +368,7 @@ struct RebuiltManifestTests {
         try write("m", 2, ["b": .boolean(true)])
         try write("n", 1, ["x": .string("s")])
         try database.flush()
-        _ = try database.query("DELETE b FROM m; DELETE FROM n")
+        _ = try database.execute("DELETE b FROM m; DELETE FROM n")
         try write("m", 3, ["a": .integer(3), "b": .boolean(false), "c": .string("new")])
         try write("n", 2, ["x": .string("t"), "y": .float(2)])
         let killed = system.survivor(.nothing)

@@ -75,7 +75,7 @@ struct RepairHistoryTests {
             }
             guard let statement else { return }
             steps.append(statement)
-            _ = try database.query(statement)
+            _ = try database.execute(statement)
             isOrdered = false
         }
 

@@ -86,7 +86,7 @@ struct CloseTests {
             case "flush": try stale.flush()
             case "close": try stale.close()
             case "compact": try stale.compact()
-            case "delete": _ = try stale.query("DELETE FROM m WHERE time < 50")
+            case "delete": _ = try stale.execute("DELETE FROM m WHERE time < 50")
             default: _ = try stale.write(Self.batch(1000))
             }
         }
@@ -133,7 +133,7 @@ struct CloseTests {
                         case .nobody: return
                         case .flush: try database.flush()
                         case .compact: try database.compact()
-                        case .delete: _ = try database.query("DELETE FROM m WHERE time < 0")
+                        case .delete: _ = try database.execute("DELETE FROM m WHERE time < 0")
                         case .alter:
                             _ = try database.write(Self.batch(1, experiment: "other"))
                             try database.alter(experiment: "other", field: "v", type: .string)

@@ -427,12 +427,12 @@ struct EngineTests {
             ("ALTER EXPERIMENT dev FIELD x TYPE integer", .usage, "cannot become integer"),
             ("ALTER EXPERIMENT dev FIELD large TYPE float", .usage, "which a float cannot"),
         ] as [(String, DatabaseError.Kind, String)] {
-            let error = #expect(throws: DatabaseError.self) { _ = try database.query(line) }
+            let error = #expect(throws: DatabaseError.self) { _ = try database.execute(line) }
             #expect(error?.kind == kind)
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
         for line in ["FIELD x TYPE float", "FIELD small TYPE float", "FIELD large TYPE string"] {
-            _ = try database.query("ALTER EXPERIMENT dev " + line)
+            _ = try database.execute("ALTER EXPERIMENT dev " + line)
         }
         let schema = try database.schemas()[0]
         #expect(

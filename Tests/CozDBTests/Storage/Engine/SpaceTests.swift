@@ -51,7 +51,7 @@ struct SpaceTests {
         try database.compact()
         _ = try database.write(batch(batchCount + 1))
         let endCall = system.callCount
-        _ = try database.query("DELETE FROM dev WHERE time = 1")
+        _ = try database.execute("DELETE FROM dev WHERE time = 1")
         try database.close()
         return firstCall..<endCall
     }

@@ -185,7 +185,7 @@ struct RefusedPointTests {
                 time: Timestamp(nanoseconds: 1), fields: ["f": value, "g": .float(1)])
             _ = try database.write(batch)
         }
-        _ = try database.query("DELETE FROM m WHERE g = 1")
+        _ = try database.execute("DELETE FROM m WHERE g = 1")
         #expect(try database.info().rejects == 1)
         _ = try database.forget(["p1"])
         #expect(try database.info().rejects == 0)

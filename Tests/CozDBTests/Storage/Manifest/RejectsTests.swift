@@ -216,7 +216,7 @@ struct RejectsReplayTests {
         try write(database, "f", .float(1))
         try refuse(database, time: Timestamp(nanoseconds: .min))
         try refuse(database, time: Timestamp(nanoseconds: .max))
-        _ = try database.query(statement)
+        _ = try database.execute(statement)
         #expect(try entries(database).isEmpty)
     }
 
@@ -283,14 +283,14 @@ struct RejectsReplayTests {
                 try database.close()
                 database = try open(system)
             }
-            _ = try database.query("DELETE FROM m WHERE f > 2")
+            _ = try database.execute("DELETE FROM m WHERE f > 2")
             try refuse(database)
             try refuse(database)
             // Each refusal once, in the order of the last time.
             #expect(try entries(database).map(\.state) == [.done, .waiting])
             #expect(try database.replayRejects().replayed == 1, "round \(round)")
             try refuse(database, participant: "q")
-            _ = try database.query("DELETE FROM m WHERE f > 2")
+            _ = try database.execute("DELETE FROM m WHERE f > 2")
             try refuse(database)
         }
     }
@@ -329,7 +329,7 @@ struct RejectsReplayTests {
             experiment: "a", tags: ["who": "zoe"], time: Timestamp(nanoseconds: 1),
             fields: ["f": .float(1)])
         _ = try database.write(batch)
-        _ = try database.query("DROP MEASUREMENT a")
+        _ = try database.execute("DROP MEASUREMENT a")
         batch = WriteBatch()
         for (time, value) in [(1, FieldValue.float(1)), (2, .string("secret"))] {
             try batch.add(
@@ -337,7 +337,7 @@ struct RejectsReplayTests {
                 time: Timestamp(nanoseconds: Int64(time)), fields: ["f": value, "g": .float(1)])
         }
         #expect(try database.write(batch).refusedValues == 1)
-        _ = try database.query("DELETE FROM m WHERE g = 1 AND time = 2")
+        _ = try database.execute("DELETE FROM m WHERE g = 1 AND time = 2")
         #expect(try database.forget(["zoe"]).deletion.refusals == 1)
         #expect(try entries(database).isEmpty)
     }
@@ -491,7 +491,7 @@ struct RejectsReplayTests {
             return database
         } _: { database in
             let condition = "id_participant = 'p' AND t1 = 'y'"
-            _ = try database.query("DELETE WHERE \(condition)")
+            _ = try database.execute("DELETE WHERE \(condition)")
         }
         #expect(growth.isLinear || growth.costs[2].seconds < 0.01, "\(growth)")
     }
@@ -509,7 +509,7 @@ struct RejectsReplayTests {
             ("a = '3' AND b = '4'", 3), ("a = '3' AND b = '2'", 2), ("b = '4'", 1),
             ("a != '1'", 0),
         ] {
-            _ = try database.query("DELETE WHERE \(condition)")
+            _ = try database.execute("DELETE WHERE \(condition)")
             var left = 0
             try database.rejects { _ in
                 left += 1

@@ -181,7 +181,7 @@ struct DeletionReferenceTests {
         let gone = work.reference.delete(fields: statement.fields) { statement.isMeant(($0, $1)) }
         #expect(sum(shown, "rows") == gone.rows, context)
         #expect(sum(shown, "values", onlyTotals: true) == gone.values, context)
-        let done = try database.query(statement.text)
+        let done = try database.execute(statement.text)
         #expect(sum(done, "rows") == gone.rows, context)
         #expect(sum(done, "values") == gone.values, context)
         try ReferenceTests().compare(database, work, seed)

@@ -92,7 +92,7 @@ struct ErasureTests {
             if round == 2 { try database.flush() }
         }
         #expect(try Self.found(markers, in: directory) == Set(markers))
-        let report = try #require(try database.query(statement).series.first)
+        let report = try #require(try database.execute(statement).series.first)
         #expect(report.column("rows")?.integers == [200, 4])
         #expect(report.column("values")?.integers == [400, 4])
         #expect(report.column("refusals")?.integers == [8, 0])
@@ -122,7 +122,7 @@ struct ErasureTests {
         let database = try planted.open(on: system)
         _ = try database.write(try planted.batch(3))
         let name = PlantedDatabase.him
-        _ = try database.query("\(verb) WHERE id_participant = '\(name)'")
+        _ = try database.execute("\(verb) WHERE id_participant = '\(name)'")
         let stored = try StoredBytes(PlantedDatabase.path, on: system)
         let left = stored.places(of: PlantedDatabase.markers)
         let names = ["csv", "source", "participant", "field", "tag", "experiment"]
@@ -136,7 +136,7 @@ struct ErasureTests {
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path)
         for round in 0..<2 { try Self.write(database, round: round) }
-        _ = try database.query("DROP MEASUREMENT dev; DROP MEASUREMENT env")
+        _ = try database.execute("DROP MEASUREMENT dev; DROP MEASUREMENT env")
         #expect(try Self.found((1...3).map { Self.marker($0) } + ["heart"], in: directory).isEmpty)
         #expect(try database.schemas().isEmpty)
         #expect(try database.info().rejects == 0)
@@ -160,14 +160,14 @@ struct ErasureTests {
         let note = Self.marker(1) + "n0-17"
         let refused = Self.marker(1) + "r0"
         #expect(try Self.found([note, refused], in: directory) == [note, refused])
-        _ = try database.query("DELETE note FROM dev WHERE note = '\(note)'")
+        _ = try database.execute("DELETE note FROM dev WHERE note = '\(note)'")
         #expect(try Self.found([note, refused], in: directory) == [refused])
         #expect(try Self.stored([note, Self.marker(1) + "n0-18"], in: database).count == 1)
         #expect(
             try database.query("SELECT count(heart), count(note) FROM dev").series[0]
                 .columns.map { $0.integers.first } == [0, 150, 149])
         // A refused value has a time and a field, too.
-        _ = try database.query("DELETE heart FROM dev WHERE time < 1ms")
+        _ = try database.execute("DELETE heart FROM dev WHERE time < 1ms")
         #expect(try Self.found([note, refused], in: directory).isEmpty)
         try database.close()
     }
@@ -180,7 +180,7 @@ struct ErasureTests {
         let reader = try Database.open(directory.path, access: .readOnly)
         let count = "SELECT count(heart) FROM dev"
         let before = (try database.snapshot(), try reader.snapshot())
-        _ = try database.query("DELETE FROM dev WHERE id_participant = '\(Self.marker(1))'")
+        _ = try database.execute("DELETE FROM dev WHERE id_participant = '\(Self.marker(1))'")
         #expect(try before.0.query(count).series[0].columns[1].integers == [150])
         #expect(try before.1.query(count).series[0].columns[1].integers == [150])
         #expect(try database.query(count).series[0].columns[1].integers == [100])
@@ -203,7 +203,7 @@ struct ErasureTests {
                     defer { isDone.store(true, ordering: .relaxed) }
                     for round in 2..<12 {
                         let one = Self.marker(1)
-                        _ = try database.query("DELETE WHERE id_participant = '\(one)'")
+                        _ = try database.execute("DELETE WHERE id_participant = '\(one)'")
                         try Self.write(database, round: round)
                         if round % 3 == 0 { try database.compact() }
                     }
@@ -248,7 +248,7 @@ struct ErasureTests {
                     if round == 3 { try database.flush() }
                     if round % 4 == 3 {
                         let where_ = "id_participant = 'p\(thread)' AND v >= 10"
-                        let done = try database.query("DELETE FROM dev WHERE \(where_)")
+                        let done = try database.execute("DELETE FROM dev WHERE \(where_)")
                         let rows = done.series[0].column("rows")?.integers
                         if rows != [40] { failures.withLock { $0.append("\(done)") } }
                     }
@@ -278,7 +278,7 @@ struct ErasureTests {
                 asked.add(1, ordering: .relaxed).oldValue >= limit
             }
             do {
-                _ = try database.query("DELETE FROM dev WHERE heart > 10", options: options)
+                _ = try database.execute("DELETE FROM dev WHERE heart > 10", options: options)
                 #expect(limit > 4, "it asked \(limit) times only")
                 break
             } catch {
@@ -296,8 +296,21 @@ struct ErasureTests {
         try Self.write(database, round: 0)
         let reader = try Database.open(directory.path, access: .readOnly)
         for text in ["DELETE FROM dev", "DROP SERIES FROM dev", "DROP MEASUREMENT dev"] {
-            #expect(throws: DatabaseError.self) { try reader.query(text) }
-            #expect(throws: DatabaseError.self) { try database.snapshot().query(text) }
+            #expect(throws: DatabaseError.self) { try reader.execute(text) }
+            for text in [text, "SELECT heart FROM dev; " + text] {
+                let queries: [() throws -> Void] = [
+                    { _ = try reader.query(text) }, { _ = try database.query(text) },
+                    { _ = try database.snapshot().query(text) },
+                    {
+                        let cursor = try database.cursor(text)
+                        while try cursor.next() != nil {}
+                    },
+                ]
+                for query in queries {
+                    let error = #expect(throws: DatabaseError.self) { try query() }
+                    #expect(error?.message.contains("run it with Database.execute") == true)
+                }
+            }
             #expect(Database.changesData(text))
             var options = QueryOptions(now: Timestamp(nanoseconds: 0))
             options.isDryRun = true
@@ -369,7 +382,7 @@ struct ErasureTests {
         _ = try parser.parse(into: &batch, points: .max)
         _ = try database.write(batch)
         #expect(try database.info().rejects == 6)
-        _ = try database.query(statement)
+        _ = try database.execute(statement)
         #expect(try database.info().rejects == left)
         try database.close()
         let again = try Database.open(directory.path)

@@ -250,7 +250,7 @@ struct ForgetTests {
             return batch
         }
         _ = try database.write(try batch("dev", .participant(tag: "subject")))
-        if isDropped { _ = try database.query("DROP MEASUREMENT dev") }
+        if isDropped { _ = try database.execute("DROP MEASUREMENT dev") }
         try database.forget(["s9"])
         #expect(try database.schemas().isEmpty)
         for _ in 0..<2 {

@@ -85,7 +85,7 @@ struct SegmentFilterTests {
         var done: [Case] = []
         #expect(try Self.digest(of: database) == Self.digest(without: done))
         for item in cases {
-            _ = try database.query(item.text)
+            _ = try database.execute(item.text)
             done.append(item)
             let expected = Self.digest(without: done)
             #expect(try Self.digest(of: database) == expected, "\(item.text)")
