@@ -81,6 +81,29 @@ public final class QueryCursor: Sendable {
 
     deinit { cancel() }
 
+    /// Returns the columns of the first statement's result, before its first batch. An empty result
+    /// has columns, too; only that of SHOW, DELETE or DROP has none.
+    ///
+    /// - Throws: The error that ended the query before they were known. `next` throws it again.
+    public func columns() throws(DatabaseError) -> [ResultColumn] {
+        try process.check()
+        return try batchQueue.takeColumns()
+    }
+
+    /// Returns the columns of the first statement's result. Waits without blocking a thread.
+    /// Cancelling the task ends the query.
+    ///
+    /// - Throws: As the synchronous form.
+    public func columns() async throws(DatabaseError) -> [ResultColumn] {
+        try process.check()
+        await withTaskCancellationHandler {
+            await batchQueue.waitForColumns()
+        } onCancel: {
+            batchQueue.cancel()
+        }
+        return try batchQueue.takeColumns()
+    }
+
     /// Returns the next batch; nil after the last. Waits until it is computed.
     ///
     /// - Throws: The error that ended the query, once, after the batches before it: `usage` if the
@@ -158,13 +181,15 @@ extension QueryOptions {
 /// A bounded queue from the query's thread to the callers that take batches.
 final class BatchQueue: Sendable {
     private struct State {
+        /// The columns of the first statement; nil until they are known.
+        var columns: [ResultColumn]?
         var batches: [QueryBatch] = []
         var isFinished = false
         var isCancelled = false
         /// Cleared by the call that throws it.
         var failure: DatabaseError?
         var counters: QueryCounters?
-        /// Tasks that wait for a batch or the end.
+        /// Tasks that wait for the columns, a batch or the end.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -174,6 +199,15 @@ final class BatchQueue: Sendable {
     private let state = Monitor(State())
 
     var counters: QueryCounters? { state.withLock { $0.counters } }
+
+    /// Sets the columns if none are known.
+    func begin(_ columns: [ResultColumn]) {
+        let waiting = state.withLock { state in
+            if state.columns == nil { state.columns = columns }
+            return BatchQueue.takeWaiting(&state)
+        }
+        for task in waiting { task.resume() }
+    }
 
     /// Appends a batch; waits while the queue is full.
     ///
@@ -219,6 +253,16 @@ final class BatchQueue: Sendable {
         for task in waiting { task.resume() }
     }
 
+    /// Returns the columns; none if the query ended without. Waits for either.
+    func takeColumns() throws(DatabaseError) -> [ResultColumn] {
+        try state.withLock(when: { $0.columns != nil || $0.isFinished }) {
+            state throws(DatabaseError) in
+            if let columns = state.columns { return columns }
+            if let failure = state.failure { throw failure }
+            return []
+        }
+    }
+
     /// Returns the next batch, or nil at the end. Waits for either.
     func take() throws(DatabaseError) -> QueryBatch? {
         try state.withLock(when: { !$0.batches.isEmpty || $0.isFinished }) {
@@ -244,9 +288,19 @@ final class BatchQueue: Sendable {
 
     /// Waits until `take` would not have to wait.
     func waitForMore() async {
+        await wait { !$0.batches.isEmpty || $0.isFinished }
+    }
+
+    /// Waits until `takeColumns` would not have to wait.
+    func waitForColumns() async {
+        await wait { $0.columns != nil || $0.isFinished }
+    }
+
+    /// Waits until the condition may hold: the state has changed, or it holds already.
+    private func wait(until isReady: (State) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
-                let isReady = !state.batches.isEmpty || state.isFinished
+                let isReady = isReady(state)
                 if !isReady { state.waiting.append(continuation) }
                 return isReady
             }
@@ -278,6 +332,10 @@ struct CursorSink: QueryResultSink {
         seriesIndex = -1
     }
 
+    mutating func columns(_ columns: [ResultColumn]) throws(DatabaseError) {
+        if statement == 0 { batchQueue.begin(columns) }
+    }
+
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
         self.series = series
         seriesIndex += 1
@@ -290,5 +348,7 @@ struct CursorSink: QueryResultSink {
     }
 
     mutating func endSeries() throws(DatabaseError) {}
-    mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {}
+    mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError) {
+        if error == nil { batchQueue.begin([]) }
+    }
 }

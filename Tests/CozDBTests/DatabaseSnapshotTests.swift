@@ -70,6 +70,51 @@ internal import Testing
         #expect(try cursor.next() == nil)
     }
 
+    /// Statements and the names of their columns.
+    private static let columns = [
+        ("SELECT v, v * 2 AS w FROM m", ["time", "v", "w"]),
+        ("SELECT v, v * 2 AS w FROM m WHERE v < 0", ["time", "v", "w"]),
+        ("SELECT mean(v) FROM m WHERE v < 0 GROUP BY time(1h), x", ["time", "mean"]),
+        ("SELECT max(x) FROM (SELECT v AS x FROM m WHERE v < 0)", ["time", "max"]),
+        ("SHOW MEASUREMENTS", ["name"]), ("SHOW TAG VALUES WITH KEY = k", []),
+        ("SHOW TAG VALUES WITH KEY = k; SELECT v FROM m", []),
+        ("EXPLAIN SELECT v FROM m", ["QUERY PLAN"]),
+    ]
+
+    @Test(arguments: columns)
+    func `columns are known before the first batch, of an empty answer too`(
+        text: String, names: [String]
+    ) throws {
+        let cursor = try database.cursor(text)
+        let columns = try cursor.columns()
+        #expect(columns.map(\.name) == names)
+        let result = try database.query(text)
+        #expect(result.columns == columns)
+        #expect(result.series.allSatisfy { $0.header.columns == columns })
+        while let batch = try cursor.next() {
+            #expect(batch.statement > 0 || batch.series.columns == columns)
+        }
+        #expect(try cursor.columns() == columns, "known after the end")
+    }
+
+    @Test(arguments: columns)
+    func `a task that waits for columns gets them`(text: String, names: [String]) async throws {
+        let cursor = try await database.cursor(text)
+        #expect(try await cursor.columns().map(\.name) == names)
+    }
+
+    @Test func `a query that fails has no columns`() throws {
+        let broken = try database.cursor("SELECT FROM")
+        for _ in 0..<2 {
+            let error = #expect(throws: DatabaseError.self) { try broken.columns() }
+            #expect(error?.kind == .usage)
+        }
+        #expect(throws: DatabaseError.self) { try broken.next() }
+        let cancelled = try database.cursor("SELECT v FROM m")
+        cancelled.cancel()
+        if let columns = try? cancelled.columns() { #expect(columns.count == 2) }
+    }
+
     @Test func `a cursor computes two batches ahead, and stops when it is dropped`() async throws {
         let watch = Watch()
         var options = QueryOptions(now: Timestamp(nanoseconds: Int64.max / 2))

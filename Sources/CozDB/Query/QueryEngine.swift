@@ -70,7 +70,7 @@ struct QueryEngine {
         defer { sink = output.sink }
         var current = snapshot
         for (index, (statement, offset)) in prepared.statements.enumerated() {
-            try output.sink.beginStatement(index)
+            try output.beginStatement(index)
             do throws(DatabaseError) {
                 try context.checkCancelled()
                 // A prepared plan is valid only for the snapshot it was made for.
@@ -179,7 +179,7 @@ private struct StatementRun {
         let plan = try self.plan(select)
         let planned = clock.now
         context.counters.plan += planned - start
-        output.begin(plan)
+        try output.begin(plan)
         defer { context.counters.execute += clock.now - planned }
         try Executor(options: options, context: context).run(plan, into: output)
     }

@@ -4,6 +4,9 @@
 public struct QueryResult: Sendable {
     /// The result of one statement.
     public struct StatementResult: Sendable {
+        /// The columns that all series have. An empty result has columns, too; only that of SHOW,
+        /// DELETE or DROP has none.
+        public var columns: [ResultColumn] = []
         /// The series in result order.
         public var series: [Series] = []
         /// The cause if the statement failed; otherwise nil.
@@ -49,6 +52,8 @@ public struct QueryResult: Sendable {
 
     /// The series of the first statement.
     public var series: [Series] { statements.first?.series ?? [] }
+    /// The columns of the first statement.
+    public var columns: [ResultColumn] { statements.first?.columns ?? [] }
 }
 
 /// A sink that collects a result in memory.
@@ -79,6 +84,11 @@ public struct QueryResultCollector: QueryResultSink {
     /// Starts the result of a statement.
     public mutating func beginStatement(_ index: Int) throws(DatabaseError) {
         result.statements.append(QueryResult.StatementResult())
+    }
+
+    /// Sets the columns of the current statement.
+    public mutating func columns(_ columns: [ResultColumn]) throws(DatabaseError) {
+        result.statements[result.statements.count - 1].columns = columns
     }
 
     /// Starts a series of the current statement.

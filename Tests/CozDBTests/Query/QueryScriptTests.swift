@@ -155,6 +155,10 @@ struct QueryScript: CustomTestStringConvertible {
             var options = script.options
             options.isDryRun = step.isDryRun
             let result = try database.execute(step.statement, options: options)
+            for one in result.statements {
+                let headers = one.series.map(\.header.columns)
+                #expect(headers.allSatisfy { $0 == one.columns }, "\(step.statement)")
+            }
             let text = result.description
             return text.isEmpty ? [] : text.split(separator: "\n").map(String.init)
         } catch {

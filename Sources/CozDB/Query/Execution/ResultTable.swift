@@ -38,6 +38,7 @@ extension SinkOutput {
     func flush(_ table: inout ResultTable) throws(DatabaseError) {
         guard table.count > 0 else { return }
         if !table.isBegun {
+            try announce(table.headers)
             try sink.beginSeries(ResultSeries(name: table.name, columns: table.headers))
         }
         table.isBegun = true

@@ -195,6 +195,7 @@ extension ShowExecution {
             builders[1].append(.integer, UInt64(bitPattern: tally.first))
             builders[2].append(.integer, UInt64(bitPattern: tally.last))
         }
+        try output.announce(headers)
         try output.sink.beginSeries(
             ResultSeries(name: view.schema.name, tags: key.tags(plan.dimensions), columns: headers))
         try output.sink.rows(

@@ -9,6 +9,8 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
     private var dimensions: [PlannedDimension] = []
     private var zone: TimeZoneRules?
     private var rowCount = 0
+    /// Whether the sink has the columns of the statement.
+    private var hasColumns = false
 
     init(_ sink: Sink, _ context: ExecutionContext, _ options: QueryOptions) {
         self.sink = sink
@@ -16,7 +18,7 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
         self.options = options
     }
 
-    func begin(_ plan: SelectPlan) {
+    func begin(_ plan: SelectPlan) throws(DatabaseError) {
         rowCount = 0
         zone = plan.zone
         dimensions = plan.dimensions
@@ -28,6 +30,19 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
             }
             return result
         }
+        try announce(columns)
+    }
+
+    func beginStatement(_ index: Int) throws(DatabaseError) {
+        hasColumns = false
+        try sink.beginStatement(index)
+    }
+
+    /// Passes the columns of the statement to the sink, once.
+    func announce(_ columns: [ResultColumn]) throws(DatabaseError) {
+        if hasColumns { return }
+        hasColumns = true
+        try sink.columns(columns)
     }
 
     func beginSeries(_ key: GroupKey) throws(DatabaseError) {

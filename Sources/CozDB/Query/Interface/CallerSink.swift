@@ -11,6 +11,10 @@ struct CallerSink<Base: QueryResultSink>: QueryResultSink {
         }
     }
 
+    mutating func columns(_ columns: [ResultColumn]) throws(DatabaseError) {
+        try CancellationCheck.suspended { () throws(DatabaseError) in try base.columns(columns) }
+    }
+
     mutating func beginSeries(_ series: ResultSeries) throws(DatabaseError) {
         try CancellationCheck.suspended { () throws(DatabaseError) in
             try base.beginSeries(series)

@@ -3,8 +3,8 @@
 
 /// A consumer of query results, called while they are computed.
 ///
-/// For each statement the calls are `beginStatement`; for each series `beginSeries`, any number of
-/// `rows`, `endSeries`; then `endStatement`. A failing statement ends with its error, possibly in
+/// For each statement the calls are `beginStatement`, `columns`; for each series `beginSeries`, any
+/// number of `rows`, `endSeries`; then `endStatement`. A failing statement ends with its error, possibly in
 /// the middle of a series, and no further call follows. An error thrown by the sink ends the query
 /// with that error.
 public protocol QueryResultSink {
@@ -12,6 +12,9 @@ public protocol QueryResultSink {
     ///
     /// - Parameter index: position of the statement in the text, from 0.
     mutating func beginStatement(_ index: Int) throws(DatabaseError)
+    /// Receives the columns of the result, which all its series have. An empty result has columns,
+    /// too; only that of SHOW, DELETE or DROP has none. Does nothing by default.
+    mutating func columns(_ columns: [ResultColumn]) throws(DatabaseError)
     /// Starts a series.
     ///
     /// - Parameter series: name, tags and columns of the rows that follow.
@@ -24,6 +27,11 @@ public protocol QueryResultSink {
     ///
     /// - Parameter error: the cause if the statement failed; nil otherwise.
     mutating func endStatement(_ error: DatabaseError?) throws(DatabaseError)
+}
+
+extension QueryResultSink {
+    /// Does nothing.
+    public mutating func columns(_ columns: [ResultColumn]) throws(DatabaseError) {}
 }
 
 /// One column of a result.
