@@ -55,14 +55,34 @@ public final class Database: Sendable {
     /// Cost: reads the manifest and the end of each segment, whatever the size of the data. The
     /// first opening for writing after a crash also replays the log.
     ///
-    /// - Throws: `usage` if an option is out of range; `notFound` if there is no database; `locked`
-    ///   if another writer has it open (the message has its process ID); `damaged` or
-    ///   `unsupportedFormat` with file and offset.
+    /// - Throws: `usage` if an option is out of range, or for `:memory:` (see `inMemory`);
+    ///   `notFound` if there is no database; `locked` if another writer has it open (the message
+    ///   has its process ID); `damaged` or `unsupportedFormat` with file and offset.
     public static func open(
         _ path: String, access: DatabaseAccess = .readWrite,
         options: DatabaseOptions = DatabaseOptions()
     ) throws(DatabaseError) -> Database {
-        try open(path, access: access, options: options, on: PosixFileSystem())
+        guard path != ":memory:" else {
+            throw DatabaseError(
+                .usage,
+                "found \":memory:\", expected the path of a directory; Database.inMemory() makes a "
+                    + "database in memory, and ./:memory: is a directory of that name")
+        }
+        return try open(path, access: access, options: options, on: PosixFileSystem())
+    }
+
+    /// Creates an empty database in the memory of this process, for tests and for data that nobody
+    /// needs later. It is gone when its last reference is released, or when the process ends.
+    /// `backup(to:)` saves it.
+    ///
+    /// Everything else is as in a directory, merges and limits included. Memory use is that of the
+    /// files, and of the log since the last flush.
+    ///
+    /// - Throws: `usage` if an option is out of range.
+    public static func inMemory(
+        options: DatabaseOptions = DatabaseOptions()
+    ) throws(DatabaseError) -> Database {
+        try open("memory", access: .readWrite, options: options, on: MemoryFileSystem())
     }
 
     /// Opens a database on another file system, so that tests can inject faults.

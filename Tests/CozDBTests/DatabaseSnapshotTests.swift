@@ -74,7 +74,7 @@ internal import Testing
     private static let columns = [
         ("SELECT v, v * 2 AS w FROM m", ["time", "v", "w"]),
         ("SELECT v, v * 2 AS w FROM m WHERE v < 0", ["time", "v", "w"]),
-        ("SELECT mean(v) FROM m WHERE v < 0 GROUP BY time(1h), x", ["time", "mean"]),
+        ("SELECT mean(v) FROM m WHERE v < 0 GROUP BY id_participant", ["time", "mean"]),
         ("SELECT max(x) FROM (SELECT v AS x FROM m WHERE v < 0)", ["time", "max"]),
         ("SHOW MEASUREMENTS", ["name"]), ("SHOW TAG VALUES WITH KEY = k", []),
         ("SHOW TAG VALUES WITH KEY = k; SELECT v FROM m", []),

@@ -6,14 +6,11 @@ internal import Foundation
 internal import Testing
 
 // Snippet: Make a database for each test
-/// Calls the body with an empty database, which is removed afterwards.
+/// Calls the body with an empty database in memory.
 func withTestDatabase(_ body: (Database) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: folder) }
     var options = DatabaseOptions()
-    options.durability = .relaxed(milliseconds: 1000)  // saves the sync of each commit
     options.refusalPolicy = .throw  // a test notices every value that cannot be stored
-    let database = try Database.open(folder.path, options: options)
+    let database = try Database.inMemory(options: options)
     try body(database)
     try database.close()
 }

@@ -4,9 +4,9 @@
 /// A consumer of query results, called while they are computed.
 ///
 /// For each statement the calls are `beginStatement`, `columns`; for each series `beginSeries`, any
-/// number of `rows`, `endSeries`; then `endStatement`. A failing statement ends with its error, possibly in
-/// the middle of a series, and no further call follows. An error thrown by the sink ends the query
-/// with that error.
+/// number of `rows`, `endSeries`; then `endStatement`. A failing statement ends with its error,
+/// possibly in the middle of a series, and no further call follows. An error thrown by the sink
+/// ends the query with that error.
 public protocol QueryResultSink {
     /// Starts a statement.
     ///

@@ -42,7 +42,7 @@ struct ConditionMemoryTests {
         let directory = TemporaryDirectory()
         let database = try database(directory.path) { _ in Self.names + ["x"] }
         for statement in Self.statements {
-            let result = try database.query(statement, options: Self.options)
+            let result = try database.execute(statement, options: Self.options)
             #expect(!result.series.isEmpty)
         }
         #expect(try database.rowCount() == 0)
@@ -56,7 +56,7 @@ struct ConditionMemoryTests {
         }
         for statement in Self.statements {
             let error = #expect(throws: DatabaseError.self) {
-                try database.query(statement, options: Self.options)
+                try database.execute(statement, options: Self.options)
             }
             #expect(error?.kind == .limitExceeded)
             #expect(error?.message.hasPrefix("WHERE needs ") == true)
