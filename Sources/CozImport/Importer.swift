@@ -34,6 +34,22 @@ public func importFiles(
     try importFiles(ImportInputs(paths, options: options), into: database, options: options)
 }
 
+/// Imports bytes in memory, such as the body of a request, as `importFiles` does with a file.
+///
+/// - Parameters:
+///   - bytes: the contents of a file, plain or gzip.
+///   - name: the name of the input in messages and in the rejects journal.
+///   - database: the database, open for writing.
+///   - options: the format, defaults for what the input leaves out, and callbacks.
+/// - Throws: as `importFiles(_:into:options:)` with paths.
+public func importBytes(
+    _ bytes: [UInt8], name: String, into database: Database,
+    options: ImportOptions = ImportOptions()
+) throws(DatabaseError) -> ImportReport {
+    let inputs = try ImportInputs(bytes: bytes, name: name, options: options)
+    return try importFiles(inputs, into: database, options: options)
+}
+
 /// Imports files that are already open. Each `ImportInputs` can be imported once.
 ///
 /// - Throws: as `importFiles(_:into:options:)` with paths.

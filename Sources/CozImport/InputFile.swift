@@ -22,6 +22,8 @@ public final class InputFile {
 
     /// -1 while the file is not open.
     private var descriptor: Int32
+    /// The bytes of an input in memory; nil for a file.
+    private let bytes: [UInt8]?
     private let isStandardInput: Bool
     /// The cancellation check, called when a signal interrupts a blocking open or read.
     private let isCancelled: (@Sendable () -> Bool)?
@@ -60,6 +62,7 @@ public final class InputFile {
         self.folder = folder
         self.isCancelled = isCancelled
         endError = nil
+        bytes = nil
         isStandardInput = path == "-" && folder == nil
         hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
@@ -86,6 +89,25 @@ public final class InputFile {
         self.endError = endError
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
+        bytes = nil
+        folder = nil
+        isCancelled = nil
+        isStandardInput = false
+        hasPath = false
+        origin = 0
+    }
+
+    /// Reads bytes in memory, plain or gzip.
+    ///
+    /// - Parameters:
+    ///   - bytes: the contents.
+    ///   - name: the name of the input in messages and in the rejects journal.
+    public init(bytes: [UInt8], name: String) {
+        self.name = name
+        self.bytes = bytes
+        sizeBytes = bytes.count
+        descriptor = -1
+        endError = nil
         folder = nil
         isCancelled = nil
         isStandardInput = false
@@ -145,7 +167,7 @@ public final class InputFile {
         guard let origin, !isClosed else {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
         }
-        if hasPath {
+        if hasPath || bytes != nil {
             closeDescriptor()
         } else if lseek(descriptor, origin, SEEK_SET) != origin {
             throw DatabaseError(.io, "cannot be read a second time", file: name)
@@ -265,6 +287,12 @@ public final class InputFile {
         into target: UnsafeMutableRawBufferPointer
     ) throws(DatabaseError) -> Int {
         if isClosed { return 0 }
+        if let bytes {
+            let count = Swift.min(bytes.count - readBytes, target.count)
+            unsafe target.copyBytes(from: bytes[readBytes..<(readBytes + count)])
+            readBytes += count
+            return count
+        }
         if descriptor < 0 { descriptor = try InputFile.open(name, isCancelled) }
         while true {
             // Sound: the buffer is writable for its count.

@@ -21,6 +21,19 @@ public struct ImportInputs {
         selection = try InputSelection(paths, options)
         if let first = selection.inputs.first?.file, !first.isRepeatable { _ = try first.peek() }
     }
+
+    /// Takes bytes in memory as the only input, and detects their format.
+    ///
+    /// - Parameters:
+    ///   - bytes: the contents of a file, plain or gzip.
+    ///   - name: the name of the input in messages and in the rejects journal.
+    ///   - options: the options of the import.
+    /// - Throws: `damaged` for gzip data; `usage` for unsupported input.
+    public init(
+        bytes: [UInt8], name: String, options: ImportOptions
+    ) throws(DatabaseError) {
+        selection = try InputSelection([InputFile(bytes: bytes, name: name)], options)
+    }
 }
 
 /// The files of an import in reading order.
@@ -57,6 +70,17 @@ struct InputSelection {
             for other in walk.others { skipFile(other) }
             for file in walk.files { files.append(try open(file, path)) }
         }
+        try add(files, options)
+    }
+
+    /// - Throws: as the other initializer.
+    init(_ files: [InputFile], _ options: ImportOptions) throws(DatabaseError) {
+        try add(files, options)
+    }
+
+    private mutating func add(
+        _ files: [InputFile], _ options: ImportOptions
+    ) throws(DatabaseError) {
         for file in files {
             let format = try InputSelection.format(of: file, options)
             if let reads = format.reads, try !reads(file, options) {

@@ -236,6 +236,12 @@ internal import Testing
         if report.hasRefusals { lines.append("refused: \(report.examples)") }
         lines += try storedLines(database)
         try database.close()
+        let memory = try Database.inMemory()
+        let other = try importBytes(
+            Array(form.text.utf8), name: "bytes", into: memory, options: options)
+        #expect(other.points == report.points)
+        let fromBytes = try storedLines(memory)
+        #expect(lines.suffix(fromBytes.count) == fromBytes[...])
         return lines
     }
 

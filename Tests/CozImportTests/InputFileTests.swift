@@ -75,6 +75,25 @@ func gzip(_ bytes: [UInt8]) -> [UInt8] {
         #expect(try SharedFiles.read(files.write("one", [0x1F])) == [0x1F])
     }
 
+    @Test func `bytes in memory read as a file of them`() throws {
+        for stored in [text, gzip(text), [], gzip([]), [0x1F]] {
+            let file = InputFile(bytes: stored, name: "body")
+            let expected = try SharedFiles.read(files.write("stored", stored))
+            for _ in 0..<2 {
+                #expect(try file.peek() == Array(expected.prefix(4096)))
+                var buffer = PaddedBuffer()
+                try read(file, 999, into: &buffer)
+                #expect(buffer.bytes.copy(0..<buffer.count) == expected)
+                #expect(file.readBytes == stored.count && file.sizeBytes == stored.count)
+                try file.rewind()
+            }
+        }
+        let cut = InputFile(bytes: Array(gzip(text).dropLast(20)), name: "body")
+        var buffer = PaddedBuffer()
+        let error = #expect(throws: DatabaseError.self) { try read(cut, 999, into: &buffer) }
+        #expect(error?.kind == .damaged && error?.file == "body")
+    }
+
     @Test func `a look at the beginning sees 4 KiB, however a pipe delivers them`() throws {
         var ends: [Int32] = [-1, -1]
         try #require(unsafe pipe(&ends) == 0)

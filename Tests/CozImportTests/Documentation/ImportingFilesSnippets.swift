@@ -94,6 +94,16 @@ struct ImportingFilesSnippets {
         // End of snippet
     }
 
+    @Test func `the article imports bytes`() throws {
+        let database = try Database.inMemory()
+        let body = Array("dev,id_participant=p01 rate=71 1\n".utf8)
+        let options = ImportOptions()
+        // Snippet: Import bytes in memory
+        let report = try importBytes(body, name: "upload 17", into: database, options: options)
+        // End of snippet
+        #expect(report.points == 1)
+    }
+
     @Test func `the article's parser reads chunks`() throws {
         let database = try Database.open(folder.path)
         let chunks = [Array("dev,id_participant=p01 rate=7".utf8), Array("1 1\n".utf8)]
