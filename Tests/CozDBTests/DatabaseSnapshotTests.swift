@@ -103,6 +103,47 @@ internal import Testing
         #expect(try await cursor.columns().map(\.name) == names)
     }
 
+    private func bytes(_ texts: [String?]) -> [[UInt8]?] { texts.map { $0.map { Array($0.utf8) } } }
+
+    @Test func `string columns come as values and as a dictionary`() throws {
+        let seed = TestSeed.seed()
+        var random = SeededRandom(seed: seed)
+        var expected: [String?] = []
+        let memory = try Database.inMemory()
+        for part in 0..<3 {
+            var batch = WriteBatch()
+            for row in 0..<2000 {
+                // A few words, unique texts, times, and texts equal but for normalization.
+                let number = Int.random(in: 0..<2000, using: &random)
+                let texts: [String?] = [
+                    nil, "", "a", "\u{E9}", "e\u{301}", "text \(number)",
+                    "2024-03-01T08:00:00Z", "2024-03-01T08:00:0\(number % 10)Z",
+                ]
+                let text = texts.randomElement(using: &random)!
+                var fields: [String: FieldValue] = ["v": .integer(1)]
+                if let text { fields["s"] = .string(text) }
+                try batch.add(
+                    experiment: "m", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: Int64(part * 2000 + row)), fields: fields)
+                expected.append(text)
+            }
+            _ = try memory.write(batch)
+            if part == 1 { try memory.flush() }
+        }
+        for limit in ["", " LIMIT 100", " LIMIT 10 OFFSET 5990"] {
+            let rows = try memory.query("SELECT v, s FROM m" + limit).series[0]
+            let column = try #require(rows.column("s"))
+            let first = Int(rows.times[0].nanoseconds)
+            let wanted = bytes(Array(expected[first..<(first + rows.rowCount)]))
+            #expect(bytes(column.texts) == wanted, "seed \(seed)")
+            let dictionary = try #require(column.dictionary)
+            let decoded = dictionary.codes.map { $0 < 0 ? nil : dictionary.texts[Int($0)] }
+            #expect(bytes(decoded) == wanted, "seed \(seed)")
+            #expect(Set(dictionary.texts.map { Array($0.utf8) }).count == dictionary.texts.count)
+            #expect(rows.column("v")?.dictionary == nil)
+        }
+    }
+
     @Test func `a query that fails has no columns`() throws {
         let broken = try database.cursor("SELECT FROM")
         for _ in 0..<2 {

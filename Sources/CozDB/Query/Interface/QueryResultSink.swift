@@ -121,6 +121,14 @@ public struct ResultBatch: Sendable {
     }
 }
 
+/// The values of a string column: each different string once, and for each row which one it has.
+public struct TextDictionary: Sendable {
+    /// The different strings, in the order in which they first appear.
+    public var texts: [String] = []
+    /// For each row an index in `texts`; -1 for a null.
+    public var codes: [Int32] = []
+}
+
 /// Nullable values of one type in row order.
 public struct ResultVector: Sendable {
     /// The type of the values; nil if every value is null.
@@ -207,11 +215,53 @@ public struct ResultVector: Sendable {
         }
     }
 
-    /// Strings; nil for null and other types.
+    /// Strings; nil for null and other types. Equal strings of a block share their memory.
     public var texts: [String?] {
-        (0..<count).map { row in
-            if case .string(let text)? = value(row) { text } else { nil }
+        guard type == .string else { return Array(repeating: nil, count: count) }
+        // A batch may be a small part of a large result, whose strings it has all.
+        let knownCount = strings.count <= 4 * count ? strings.count : 0
+        var known = [String?](repeating: nil, count: knownCount)
+        return (0..<count).map { row in
+            guard isPresent[row] else { return nil }
+            guard let code = Int(exactly: bits[row]), known.indices.contains(code) else {
+                return strings.text(bits[row])
+            }
+            if let text = known[code] { return text }
+            let text = strings.text(bits[row])
+            known[code] = text
+            return text
         }
+    }
+
+    /// The strings as a dictionary, as columnar formats store them; nil for other types. Costs
+    /// less than `texts` where values repeat, because each different one becomes a `String` once.
+    public var dictionary: TextDictionary? {
+        guard type == .string else { return nil }
+        var dictionary = TextDictionary()
+        dictionary.codes.reserveCapacity(count)
+        var indexesByCode: [UInt64: Int32] = [:]
+        var indexesByText: [Name: Int32] = [:]
+        for row in 0..<count {
+            guard isPresent[row] else {
+                dictionary.codes.append(-1)
+                continue
+            }
+            if let known = indexesByCode[bits[row]] {
+                dictionary.codes.append(known)
+                continue
+            }
+            // Different codes can stand for equal strings.
+            let text = strings.text(bits[row])
+            let next = Int32(dictionary.texts.count)
+            let index = indexesByText[Name(text)] ?? next
+            if index == next {
+                indexesByText[Name(text)] = next
+                dictionary.texts.append(text)
+            }
+            indexesByCode[bits[row]] = index
+            dictionary.codes.append(index)
+        }
+        return dictionary
     }
 
     /// Booleans; nil for null and other types.
