@@ -55,11 +55,8 @@ struct FolderWalk {
                 file: path)
         }
         return DatabaseError(
-            code == ENOENT ? .notFound : .io, "cannot be read: \(text(code))", file: path)
-    }
-
-    private static func text(_ code: Int32) -> String {
-        unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+            code == ENOENT ? .notFound : .io, "cannot be read: \(InputFile.message(code))",
+            file: path)
     }
 
     /// Returns the names in a folder. Invalid UTF-8 is repaired; the caller then fails to find the
@@ -69,7 +66,7 @@ struct FolderWalk {
             let code = errno
             throw DatabaseError(
                 code == ENOENT || code == ENOTDIR ? .notFound : .io,
-                "cannot be read as a directory: \(text(code))", file: folder)
+                "cannot be read as a directory: \(InputFile.message(code))", file: folder)
         }
         defer { unsafe closedir(directory) }
         var names: [String] = []

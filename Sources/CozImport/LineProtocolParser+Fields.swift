@@ -265,16 +265,7 @@ extension LineProtocolParser {
         var end = start
         while text[end] != comma && text[end] != space && !isLineEnd(text, end) { end += 1 }
         if end == start { return fail("missing field value", start) }
-        let word = end - start > 5 ? 0 : text.word(start) & (1 << UInt64(8 * (end - start)) - 1)
-        let value: Bool
-        switch word {
-        case BooleanWord.t, BooleanWord.upperT, BooleanWord.lowerTrue, BooleanWord.mixedTrue,
-            BooleanWord.upperTrue:
-            value = true
-        case BooleanWord.f, BooleanWord.upperF, BooleanWord.lowerFalse, BooleanWord.mixedFalse,
-            BooleanWord.upperFalse:
-            value = false
-        default:
+        guard let value = BooleanWord.value(text, start..<end) else {
             let isNumber = text[start] | 0x20 == UInt8(ascii: "n")
             return fail(isNumber ? "invalid number" : "invalid boolean", start)
         }
@@ -363,17 +354,28 @@ extension LineProtocolParser {
 }
 
 /// The spellings of booleans as little-endian numbers of their bytes.
-private enum BooleanWord {
-    static let t = number("t")
-    static let upperT = number("T")
-    static let lowerTrue = number("true")
-    static let mixedTrue = number("True")
-    static let upperTrue = number("TRUE")
-    static let f = number("f")
-    static let upperF = number("F")
-    static let lowerFalse = number("false")
-    static let mixedFalse = number("False")
-    static let upperFalse = number("FALSE")
+enum BooleanWord {
+    /// Returns the boolean that a range is; nil if it is none.
+    static func value(_ text: PaddedBytes, _ range: Range<Int>) -> Bool? {
+        let count = range.count
+        guard 1...5 ~= count else { return nil }
+        switch text.word(range.lowerBound) & (1 << UInt64(8 * count) - 1) {
+        case t, upperT, lowerTrue, mixedTrue, upperTrue: return true
+        case f, upperF, lowerFalse, mixedFalse, upperFalse: return false
+        default: return nil
+        }
+    }
+
+    private static let t = number("t")
+    private static let upperT = number("T")
+    private static let lowerTrue = number("true")
+    private static let mixedTrue = number("True")
+    private static let upperTrue = number("TRUE")
+    private static let f = number("f")
+    private static let upperF = number("F")
+    private static let lowerFalse = number("false")
+    private static let mixedFalse = number("False")
+    private static let upperFalse = number("FALSE")
 
     private static func number(_ text: String) -> UInt64 {
         text.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }

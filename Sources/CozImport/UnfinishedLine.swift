@@ -101,12 +101,6 @@ struct UnfinishedLine {
         if number.kind == .float || number.kind == .integer {
             return number.end == range.upperBound
         }
-        let words: [StaticString] = [
-            "t", "T", "true", "True", "TRUE", "f", "F", "false", "False", "FALSE",
-        ]
-        return words.contains { word in
-            word.utf8CodeUnitCount == range.count
-                && text.starts(with: word, at: range.lowerBound, end: range.upperBound)
-        }
+        return BooleanWord.value(text, range) != nil
     }
 }
