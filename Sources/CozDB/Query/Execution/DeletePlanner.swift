@@ -173,6 +173,17 @@ struct DeletePlanner {
 }
 
 extension SelectPlan {
+    /// Returns the names in a condition, each once.
+    fileprivate static func references(in condition: Expression?) -> [Reference] {
+        let plan = SelectPlan()
+        condition?.walk { part in
+            if case .reference(let reference) = part { _ = plan.reference(reference) }
+        }
+        return plan.references.map {
+            Reference(name: $0.name, kind: $0.kind, offset: $0.offset)
+        }
+    }
+
     fileprivate var experiments: Set<Name> {
         var names: Set<Name> = []
         for case .experiment(let view) in sources.map(\.origin) {
@@ -206,8 +217,12 @@ private final class RefusalFilter {
     /// The experiments of FROM; nil means all.
     private let experiments: Set<Name>?
     private let options: QueryOptions
+    /// The names in the condition, each once.
+    private let references: [Reference]
     /// The condition bound to each experiment; nil if it cannot be bound.
     private var bound: [Name: Evaluation?] = [:]
+    /// The same by what the names mean; experiments share it.
+    private var boundByMeaning: [BoundNames: Evaluation?] = [:]
 
     init(
         range: TimeRange, condition: Expression?, fields: [String], snapshot: Snapshot,
@@ -215,6 +230,7 @@ private final class RefusalFilter {
     ) {
         self.range = range
         self.condition = condition
+        references = SelectPlan.references(in: condition)
         self.fields = Set(fields.map { Name($0) })
         self.snapshot = snapshot
         self.experiments = experiments
@@ -277,9 +293,7 @@ private final class RefusalFilter {
                 preset: SchemaPreset.none)
         let plan = SelectPlan()
         plan.sources = [PlannedSource(.experiment(ExperimentView(schema: schema)))]
-        condition.walk { part in
-            if case .reference(let reference) = part { _ = plan.reference(reference) }
-        }
+        for reference in references { _ = plan.reference(reference) }
         var lenient = options
         lenient.influxCompatible = true
         var planner = Planner(snapshot: snapshot, options: lenient)
@@ -290,7 +304,12 @@ private final class RefusalFilter {
                 guard reference.kind == .any || reference.kind == .tag else { continue }
                 plan.sources[0].bindings[index] = .tag(reference.name)
             }
-            return try ConditionBinder(plan: plan, source: plan.sources[0]).bind(condition)
+            let names = BoundNames(plan, plan.sources[0])
+            if let known = boundByMeaning[names] { return known }
+            // A condition that cannot be bound applies to no refusal.
+            let own = try? ConditionBinder(plan: plan, source: plan.sources[0]).bind(condition)
+            boundByMeaning[names] = .some(own)
+            return own
         } catch {
             return nil
         }

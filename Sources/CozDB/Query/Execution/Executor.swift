@@ -74,7 +74,7 @@ final class Executor {
     static func differsByRow(_ binding: Binding) -> Bool {
         switch binding {
         case .column, .output, .computed: true
-        case .tag, .missing: false
+        case .tag, .null, .missing: false
         }
     }
 
@@ -190,7 +190,7 @@ final class Executor {
             switch bindings[index] {
             case .column(let id, _): return view.schema.column(id)
             case .tag(let name): tags[Name(name), default: []].append(index)
-            case .missing: break
+            case .null, .missing: break
             case .output, .computed: others.append(index)
             }
             return nil
@@ -237,9 +237,13 @@ final class Executor {
         return input
     }
 
-    /// Returns whether a source has a field that the statement reads. Tags alone produce no rows.
+    /// Returns whether a source has rows for the statement: those with a field that it reads. Tags
+    /// alone produce no rows. A subquery has its rows even if it does not have the column.
     func hasRequestedField(_ plan: SelectPlan, _ index: Int) -> Bool {
         let source = plan.sources[index]
+        if plan.isRaw, source.isSubquery {
+            return plan.auxiliary.contains { plan.references[$0].type != nil }
+        }
         let wanted = plan.isRaw ? plan.auxiliary : plan.calls.map(\.argument)
         return wanted.contains { plan.isField($0, source) }
     }

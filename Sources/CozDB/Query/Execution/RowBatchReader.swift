@@ -240,8 +240,6 @@ struct RowBatchReader {
         wanted.reserve(present.count)
         for index in present {
             let reference = plan.references[index]
-            // No value survives the cast.
-            if case .type = reference.kind, reference.type == nil { continue }
             if case .row(let evaluation)? = reference.computation {
                 let fields =
                     input.isStored && reference.isArgument
@@ -314,10 +312,8 @@ struct RowBatchReader {
         case .column(let id, _): return .column(wanted.place(of: id), type)
         case .output(let index): return .output(index, type)
         case .tag(let name):
-            // Another source has a field of this name with another type.
-            if let type, type != .string { return .constant(nil) }
             return .constant(plan.value(ofTag: tags.value(of: name), source))
-        case .missing, .computed: return .constant(nil)
+        case .null, .missing, .computed: return .constant(nil)
         }
     }
 

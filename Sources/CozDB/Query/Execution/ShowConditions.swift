@@ -109,9 +109,8 @@ enum TagTest {
         of expression: Expression
     ) throws(DatabaseError) -> (tag: String, test: (String) -> Bool, negated: Bool) {
         if case .contains(.reference(let reference), let list, let negated) = expression {
-            let names = list.compactMap { item in
-                if case .string(let text, _) = item { Name(text) } else { nil }
-            }
+            var names: Set<Name> = []
+            for case .string(let text, _) in list { names.insert(Name(text)) }
             return (reference.name, { names.contains(Name($0)) }, negated)
         }
         guard case .binary(let symbol, let left, let right) = expression, symbol.isEquality else {

@@ -39,6 +39,7 @@ struct ShowExecution {
         if split.first != nil || split.last != nil {
             throw DatabaseError(.usage, "SHOW MEASUREMENTS doesn't support time in WHERE clause")
         }
+        try Planner.checkCondition(show.condition, in: experiments.count)
         var planner = Planner(snapshot: snapshot, options: options)
         var views: [ExperimentView] = []
         for view in experiments {
@@ -227,6 +228,12 @@ struct ShowExecution {
     ///
     /// - Throws: `notFound` if one does not exist, except under InfluxDB compatibility.
     func views(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
+        let views = try named(show)
+        try Planner.checkCondition(show.condition, in: views.count)
+        return views
+    }
+
+    private func named(_ show: ShowStatement) throws(DatabaseError) -> [ExperimentView] {
         guard !show.sources.isEmpty else { return experiments }
         let planner = Planner(snapshot: snapshot, options: options)
         var found: [Name: ExperimentView] = [:]

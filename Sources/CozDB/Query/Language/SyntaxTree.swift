@@ -94,6 +94,15 @@ indirect enum Expression: Sendable {
         }
     }
 
+    /// Returns whether `*` or a regular expression stands for a name, among others.
+    func isPattern(of name: String) -> Bool {
+        switch self {
+        case .wildcard: true
+        case .regex(let regex): regex.matches(name)
+        default: false
+        }
+    }
+
     /// The expression without surrounding parentheses.
     var bare: Expression {
         if case .parenthesis(let inner) = self { return inner.bare }
@@ -141,6 +150,10 @@ indirect enum Source: Sendable {
     case experiment(String, qualifiers: [String], offset: Int)
     case pattern(Regex, qualifiers: [String], offset: Int)
     case subquery(SelectStatement)
+
+    var isSubquery: Bool {
+        if case .subquery = self { true } else { false }
+    }
 }
 
 /// The value of empty buckets and of rows without a value.

@@ -41,6 +41,10 @@ enum Binding: Sendable {
     case output(Int)
     /// A value computed from other references or from the time of the row.
     case computed
+    /// Null in every row: another source has a field of the name, whose type is that of the name in
+    /// the whole statement, and the value here cannot be converted to it.
+    case null
+    /// The source does not have the name.
     case missing
 
     /// The field that it reads; nil for everything else.
@@ -220,7 +224,7 @@ final class SelectPlan: @unchecked Sendable {
             case (.column(_, let isTag), _) where !isTag: return false
             case (.output(let column), .subquery(let inner)) where !inner.columns[column].isTag:
                 return false
-            case (.missing, _): continue
+            case (.null, _), (.missing, _): continue
             default: isKnown = true
             }
         }

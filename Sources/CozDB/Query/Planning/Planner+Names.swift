@@ -162,6 +162,24 @@ extension Planner {
             "delete from fewer experiments at a time")
     }
 
+    /// Refuses a long WHERE of SHOW over very many experiments: each gives its names another
+    /// meaning, so WHERE is read for each.
+    static func checkCondition(
+        _ condition: Expression?, in experiments: Int
+    ) throws(DatabaseError) {
+        var count = 0
+        condition?.walk { _ in count += 1 }
+        guard count * experiments > conditionPartCountMax else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "found \(count) names and values in WHERE and \(experiments) experiments, expected at "
+                + "most \(conditionPartCountMax) combinations; shorten WHERE, or name fewer "
+                + "experiments")
+    }
+
+    /// The number of names and values of WHERE, times experiments, that SHOW may have.
+    private static let conditionPartCountMax = 1 << 25
+
     private static func tooMany(_ found: String, _ advice: String) -> DatabaseError {
         DatabaseError(
             .limitExceeded,
@@ -182,44 +200,64 @@ extension Planner {
                 plan.references[index].type = try plan.type(ofComputed: index)
                 continue
             }
-            // Tags count only where no source has a field of the name.
-            var type: FieldType?
-            var isTag = true
-            var hasTag = false
-            var isKnown = false
-            let reference = plan.references[index]
-            for source in plan.sources.indices {
-                let binding = try bind(reference.name, reference.kind, plan.sources[source])
-                plan.sources[source].bindings.append(binding)
-                switch (binding, plan.sources[source].origin) {
-                case (.column(let id, let isAttribute), .experiment(let view)):
-                    if !isAttribute { type = Planner.wider(type, view.schema.column(id).type) }
-                    hasTag = hasTag || isAttribute
-                    isTag = isTag && isAttribute
-                    isKnown = true
-                case (.output(let column), .subquery(let inner)):
-                    if let own = inner.columns[column].type { type = Planner.wider(type, own) }
-                    isTag = false
-                    isKnown = true
-                case (.tag, _):
-                    hasTag = true
-                    isKnown = true
-                default: break
-                }
+            let isKnown = try bindReference(index, plan)
+            if !isKnown {
+                try reportUnknown(plan.references[index], plan, inCondition: inCondition)
             }
-            if hasTag && type == nil { type = .string }
-            if case .type(let wanted) = reference.kind, let found = type {
-                type = Planner.converts(found, to: wanted) ? wanted : nil
-            }
-            plan.references[index].type = type
-            plan.references[index].isTag = isTag && isKnown
-            if !isKnown { try reportUnknown(reference, plan, inCondition: inCondition) }
         }
     }
 
-    private static func converts(_ type: FieldType, to wanted: FieldType) -> Bool {
-        let numbers: [FieldType] = [.float, .integer]
-        return type == wanted || (numbers.contains(type) && numbers.contains(wanted))
+    /// Binds a reference in every source and determines its type, which is one in the whole
+    /// statement.
+    ///
+    /// - Returns: whether a source has the name.
+    private mutating func bindReference(
+        _ index: Int, _ plan: SelectPlan
+    ) throws(DatabaseError) -> Bool {
+        let reference = plan.references[index]
+        // Tags count only where no source has a field of the name.
+        var fieldType: FieldType?
+        var hasTag = false
+        var isTag = true
+        var isKnown = false
+        var isConvertible = false
+        for source in plan.sources {
+            let binding = try bind(reference.name, reference.kind, source)
+            source.bindings.append(binding)
+            if case .missing = binding { continue }
+            isKnown = true
+            let own: FieldType?
+            switch (binding, source.origin) {
+            case (.column(let id, isTag: false), .experiment(let view)):
+                own = view.schema.column(id).type
+                isTag = false
+            case (.output(let column), .subquery(let inner)):
+                own = inner.columns[column].isTag ? nil : inner.columns[column].type
+                hasTag = hasTag || inner.columns[column].isTag
+                isTag = false
+            default:
+                own = nil
+                hasTag = true
+            }
+            guard let own else { continue }
+            fieldType = Planner.wider(fieldType, own)
+            if case .type(let wanted) = reference.kind, own.converts(to: wanted) {
+                isConvertible = true
+            }
+        }
+        var type = fieldType ?? (hasTag ? .string : nil)
+        if case .type(let wanted) = reference.kind {
+            // A subquery has rows even where it does not have the column.
+            let isOfSubquery = plan.sources.contains { $0.isSubquery }
+            type = isConvertible || isOfSubquery ? wanted : nil
+        }
+        plan.references[index].type = type
+        plan.references[index].isTag = isTag && isKnown
+        for source in plan.sources
+        where source.isNull(index, reference.kind, type, isField: fieldType != nil) {
+            source.bindings[index] = .null
+        }
+        return isKnown
     }
 
     /// Throws for a name that no source has, which is probably misspelled. InfluxDB ignores it.
@@ -268,17 +306,17 @@ extension Planner {
         try plan.registerCondition(condition)
         try bindReferences(plan, from: start, inCondition: true)
         // Experiments whose names mean the same share a condition.
-        var bound: [[NameMeaning]: Evaluation] = [:]
+        var bound: [BoundNames: Evaluation] = [:]
         for source in plan.sources {
-            let meanings = source.isSubquery ? nil : source.bindings.map { NameMeaning($0) }
-            if let meanings, let known = bound[meanings] {
+            let names = source.isSubquery ? nil : BoundNames(plan, source)
+            if let names, let known = bound[names] {
                 source.condition = known
                 continue
             }
             try charge(condition)
             let own = try ConditionBinder(plan: plan, source: source).bind(condition)
             source.condition = own
-            if let meanings { bound[meanings] = own }
+            if let names { bound[names] = own }
         }
     }
 
@@ -300,10 +338,22 @@ extension Planner {
     }
 }
 
+/// What the names of a statement mean in an experiment. Experiments with equal ones share their
+/// conditions.
+struct BoundNames: Hashable {
+    private let meanings: [NameMeaning]
+    private let types: [FieldType?]
+
+    init(_ plan: SelectPlan, _ source: PlannedSource) {
+        meanings = source.bindings.map { NameMeaning($0) }
+        types = plan.references.map(\.type)
+    }
+}
+
 /// What a condition makes of a name in an experiment. The column that it names there is no part of
 /// the condition.
 private enum NameMeaning: Hashable {
-    case column, attribute, computed, missing
+    case column, attribute, computed, null, missing
     case tag(Name)
     case output(Int)
 
@@ -313,17 +363,13 @@ private enum NameMeaning: Hashable {
         case .tag(let name): self = .tag(Name(name))
         case .output(let column): self = .output(column)
         case .computed: self = .computed
+        case .null: self = .null
         case .missing: self = .missing
         }
     }
 }
 
 extension SelectPlan {
-    /// Returns whether a name is a field in no source.
-    func mayBeTag(_ reference: Int) -> Bool {
-        references[reference].type == nil || references[reference].isTag
-    }
-
     /// Returns the index of a reference, adding it if it is new.
     func reference(_ reference: Reference) -> Int {
         let key = ReferenceKey(name: Name(reference.name), kind: reference.kind)
@@ -337,7 +383,36 @@ extension SelectPlan {
     }
 }
 
+extension FieldType {
+    /// Whether values of this type can be shown as another type.
+    fileprivate func converts(to other: FieldType) -> Bool {
+        self == other || (isNumber && other.isNumber)
+    }
+
+    private var isNumber: Bool { self == .float || self == .integer }
+}
+
 extension PlannedSource {
+    /// Returns whether a reference is null in every row, because its type in the statement is not
+    /// that of the name in this source.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the reference.
+    ///   - isField: whether the name is a field in some source.
+    fileprivate func isNull(
+        _ reference: Int, _ kind: ReferenceKind, _ type: FieldType?, isField: Bool
+    ) -> Bool {
+        switch (bindings[reference], origin) {
+        case (.column(let id, isTag: false), .experiment(let view)):
+            guard let type else { return true }
+            return !view.schema.column(id).type.converts(to: type)
+        case (.column, _), (.tag, _): return isField && type != .string
+        // A missing tag is the empty string, a missing field is null.
+        case (.missing, .experiment): return kind == .any ? isField : kind != .tag
+        default: return false
+        }
+    }
+
     /// Whether it is a subquery that is grouped by a tag of this name, itself or because the
     /// statement around it is.
     fileprivate func groups(by name: String, _ kind: ReferenceKind) -> Bool {
@@ -395,7 +470,7 @@ struct ConditionBinder {
 
     private func reference(_ reference: Reference) -> Evaluation {
         switch binding(reference) {
-        case .column, .output, .computed: return .column(plan.reference(reference))
+        case .column, .output, .computed, .null: return .column(plan.reference(reference))
         case .tag(let name): return .seriesTag(name)
         case .missing: return .constant(nil)
         }
@@ -463,13 +538,14 @@ struct ConditionBinder {
         return .coalesce([bound, .constant(.string(""))], type: .string)
     }
 
-    /// Returns whether the operand is a name that the source does not have. No comparison with it
-    /// holds, except with a string, which treats it as a tag.
+    /// Returns whether the operand is a name without values in the source. No comparison with it
+    /// holds, except with a string if the name may be a tag.
     private func isUnknown(_ side: Expression) -> Bool {
-        guard case .reference(let reference) = side.bare,
-            case .missing = binding(reference)
-        else { return false }
-        return true
+        guard case .reference(let reference) = side.bare else { return false }
+        return switch binding(reference) {
+        case .null, .missing: true
+        default: false
+        }
     }
 
     private func contains(
@@ -501,10 +577,7 @@ struct ConditionBinder {
         switch binding(reference) {
         case .column(_, isTag: true):
             return .stringTest(bound, test, missing: test.accepts(""))
-        case .missing
-        where source.isSubquery || reference.kind == .tag
-            || (reference.kind == .any && plan.mayBeTag(plan.reference(reference))):
-            return .constant(.boolean(test.accepts("")))
+        case .missing: return .constant(.boolean(test.accepts("")))
         default: return .stringTest(bound, test, missing: false)
         }
     }

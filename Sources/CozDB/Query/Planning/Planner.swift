@@ -16,6 +16,8 @@ struct Planner {
     let options: QueryOptions
     /// The tag names of experiments whose identity is all tags, by experiment id.
     private var tagNamesByExperiment: [Int: Set<Name>] = [:]
+    /// The tags that the patterns in GROUP BY stand for, by the offset of the statement.
+    private var patternTagsByOffset: [Int: Set<Name>] = [:]
     /// The number of FROM items so far, including those of subqueries.
     private var sourceCount = 0
     private var subqueryCount = 0
@@ -107,10 +109,15 @@ struct Planner {
                 names.append(PlannedDimension(name: reference.name, kind: .any))
             }
         }
+        try checkPatterns(statement.sources)
+        if statement.sources.contains(where: \.isSubquery) {
+            for name in try patternTags(statement) {
+                names.append(PlannedDimension(name: name.text, kind: .any))
+            }
+        }
         var extras: Set<Int64> = []
         for field in statement.fields { Planner.collectExtraBuckets(field.expression, &extras) }
         var known: Set<ObjectIdentifier> = []
-        try checkPatterns(statement.sources)
         for source in statement.sources {
             if case .subquery(let inner) = source {
                 // Series functions read beyond the range, which limits only their results.
@@ -127,6 +134,29 @@ struct Planner {
                 append(.experiment(view), to: plan)
             }
         }
+    }
+
+    /// Returns the tags by which `*` and regular expressions in GROUP BY group the subqueries of a
+    /// statement: those of the experiments next to them, and those that subqueries group by.
+    private mutating func patternTags(
+        _ statement: SelectStatement
+    ) throws(DatabaseError) -> Set<Name> {
+        let patterns = statement.dimensions.filter(\.isPattern)
+        guard !patterns.isEmpty else { return [] }
+        if let known = patternTagsByOffset[statement.offset] { return known }
+        var tags: Set<Name> = []
+        for source in statement.sources {
+            for view in try experiments(source) { tags.formUnion(try tagNames(view)) }
+            guard case .subquery(let inner) = source else { continue }
+            tags.formUnion(try patternTags(inner))
+            for case .reference(let reference) in inner.dimensions {
+                tags.insert(Name(reference.name))
+            }
+        }
+        try Planner.checkPatterns(patterns.count, over: tags.count)
+        tags = tags.filter { tag in patterns.contains { $0.isPattern(of: tag.text) } }
+        patternTagsByOffset[statement.offset] = tags
+        return tags
     }
 
     /// Appends a subquery. It begins with the buckets that the transformations of the calls around
@@ -266,12 +296,8 @@ struct Planner {
                     PlannedDimension(
                         name: reference.name, kind: reference.kind, offset: reference.offset),
                     to: &found)
-            case .wildcard:
-                for name in tags {
-                    try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
-                }
-            case .regex(let regex):
-                for name in tags where regex.matches(name.text) {
+            case .wildcard, .regex:
+                for name in tags where dimension.isPattern(of: name.text) {
                     try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
                 }
             default: break

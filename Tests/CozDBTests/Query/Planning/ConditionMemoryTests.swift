@@ -65,4 +65,31 @@ struct ConditionMemoryTests {
         #expect(result.series.count == 200)
         try database.close()
     }
+
+    @Test(arguments: [
+        "TAG KEYS", "TAG VALUES FROM /e/ WITH KEY = id_participant", "SERIES", "MEASUREMENTS",
+        "FIELDS", "SERIES EXACT CARDINALITY",
+    ])
+    func `a long WHERE of SHOW over very many experiments is refused`(_ subject: String) throws {
+        let directory = TemporaryDirectory()
+        let database = try database(directory.path) { _ in ["x"] }
+        func statement(_ count: Int) -> String {
+            let names = (0..<count).map { "'p\($0)'" }.joined(separator: ", ")
+            return "SHOW \(subject) WHERE id_participant IN (\(names))"
+        }
+        var options = QueryOptions()
+        options.limits = QueryLimits()
+        options.limits?.textSizeBytesMax = 8 << 20
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(statement(170_000), options: options)
+        }
+        #expect(error?.kind == .limitExceeded)
+        #expect(
+            error?.message.hasPrefix(
+                "found 170002 names and values in WHERE and 200 experiments, expected at most "
+                    + "33554432 combinations") == true)
+        let result = try database.query(statement(100), options: options)
+        #expect(!result.series.isEmpty)
+        try database.close()
+    }
 }
