@@ -95,6 +95,22 @@ public struct ImportOptions: Sendable {
             throw DatabaseError(
                 .usage, "\(name) has \(text.utf8.count) bytes; expected at most \(sizeMax)")
         }
+        try checkRenames()
+    }
+
+    /// Refuses to rename the tag under which the options themselves add participants.
+    private func checkRenames() throws(DatabaseError) {
+        guard participant != nil || table.participantColumn != nil else { return }
+        let tag = String(
+            decoding: SchemaLookup(self).participantTag(of: experiment.map { Array($0.utf8) }),
+            as: UTF8.self)
+        let target = storedName(of: tag)
+        guard !target.utf8.elementsEqual(tag.utf8) else { return }
+        throw DatabaseError(
+            .usage,
+            "found a rename of \"\(tag)\" to \"\(target)\", the tag that names participants, and "
+                + "a participant, or a column of participants; choose another tag for them",
+            remedy: .change([.participantTag]))
     }
 
     /// The tags that name participants, for experiments of the database whose tag is not

@@ -115,23 +115,18 @@ struct ObjectColumns {
         let own =
             table.experimentColumn == nil
             ? experiment ?? options.experiment.map { Array($0.utf8) } : nil
-        let participantTag = lookup.participantTag(of: own)
         if isNamed(table.participantColumn) {
             column.role = .tag
-            column.name = participantTag
+            column.name = lookup.participantTag(of: own)
             column.isParticipant = true
             return column
         }
-        let stored = lookup.stored(name)
         let isTag =
-            tags.contains(name) || stored == participantTag
-            || options.settings.identity?.names(stored) == true
+            tags.contains(name) || lookup.isTagOfAll(name)
             || own.map { lookup.isTag(name, in: $0) } == true
         column.role = isTag ? .tag : .field
         column.otherRole = column.role
-        column.mayBeTag =
-            !isTag && own == nil && column.type == nil
-            && lookup.mayBeTag(name)
+        column.mayBeTag = !isTag && own == nil && lookup.mayBeTag(name)
         let text = String(decoding: name, as: UTF8.self)
         let isNamedByRow = experiment == nil && options.experiment == nil
         if isNamed(table.experimentColumn) {

@@ -80,15 +80,24 @@ struct SchemaLookup {
         return identity.names(Array(name.utf8))
     }
 
-    /// Whether a column is a tag in some experiment, so that the experiment of a row decides.
-    func mayBeTag(_ column: [UInt8]) -> Bool {
-        let name = options.storedName(of: String(decoding: column, as: UTF8.self))
-        return tagsOfAny.contains(Array(name.utf8))
+    /// Whether the options make a column a tag in every experiment.
+    func isTagOfAll(_ column: [UInt8]) -> Bool {
+        let name = stored(column)
+        return options.participantTag?.utf8.elementsEqual(name) == true
+            || options.settings.identity?.names(name) == true
     }
 
-    /// Whether a column is a tag of an experiment, in or outside the identity, and not a field.
+    /// Whether a column is a tag in some experiment, so that the experiment of a row decides.
+    func mayBeTag(_ column: [UInt8]) -> Bool {
+        let name = stored(column)
+        return tagsOfAny.contains(name) || name == participantTag(of: nil)
+    }
+
+    /// Whether a column is a tag of an experiment: the participant tag, or a tag that it has and
+    /// that is no field.
     func isTag(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
         let name = options.storedName(of: String(decoding: column, as: UTF8.self))
+        if participantTag(of: experiment).elementsEqual(name.utf8) { return true }
         guard let schema = schemas[experiment], schema.field(name) == nil else { return false }
         return schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
             || options.tagNames[experiment]?.contains(Array(name.utf8)) == true

@@ -192,13 +192,10 @@ struct TableHeader {
 
     private func markTags(_ layout: inout TableLayout, isFlux: Bool) {
         let experiment = experiment(layout)
-        let participantTag = lookup.participantTag(of: experiment)
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && column.type == nil {
-            let stored = lookup.stored(column.name)
             let isTag =
-                isFlux || stored == participantTag
-                || options.settings.identity?.names(stored) == true
+                isFlux || lookup.isTagOfAll(column.name)
                 || experiment.map { lookup.isTag(column.name, in: $0) } == true
             if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
             layout.columns[index].mayBeTag =
@@ -372,7 +369,8 @@ struct TableHeader {
             let isGiven = options.participant != nil && participantTag.elementsEqual(name.utf8)
             return !isGiven
                 && !columns.contains {
-                    $0.role == .tag && lookup.isStored($0.name, as: Array(name.utf8))
+                    ($0.role == .tag || $0.mayBeTag)
+                        && lookup.isStored($0.name, as: Array(name.utf8))
                 }
         }
         switch identity {

@@ -285,9 +285,7 @@ struct TableRows {
         for (index, column) in columns.enumerated() {
             switch column.role {
             case .tag, .tagList: tags.append(index)
-            case .field
-            where column.mayBeTag && column.type == nil
-                && lookup.isTag(column.name, in: name):
+            case .field where column.mayBeTag && lookup.isTag(column.name, in: name):
                 tags.append(index)
             case .field: fields.append(index)
             default: break

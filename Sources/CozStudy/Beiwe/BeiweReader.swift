@@ -158,7 +158,7 @@ struct BeiweReader: PointReader {
             batch.suggest(stream.preset, experiment: experiment)
             declareRenamed(stream, experiment, &batch)
         }
-        let tags = tags(of: source, in: source.stream)
+        let tags = try tags(of: source, in: source.stream)
         rows.bind(
             to: &batch, experiment: experiment,
             tagSet: batch.tagSet(experiment: experiment, tags: tags))
@@ -267,12 +267,19 @@ struct BeiweReader: PointReader {
 
     private func tags(
         of source: BeiweSource, in experiment: String
-    ) -> [(name: String, value: String)] {
+    ) throws(DatabaseError) -> [(name: String, value: String)] {
         var tag = imports.participantTag ?? "id_participant"
         if case .participant(let name) = imports.settings.identity {
             tag = name
         } else if let stored = participantTags[Array(experiment.utf8)] {
             tag = stored
+        }
+        if imports.experiment != nil, tag == "id_experiment" {
+            throw DatabaseError(
+                .usage,
+                "found the participant tag \"id_experiment\", which names the study; choose "
+                    + "another tag, or give no study",
+                remedy: .change([.participantTag, .experiment]))
         }
         return [(tag, source.patient), ("id_experiment", imports.experiment ?? "")]
     }
@@ -289,8 +296,8 @@ struct BeiweReader: PointReader {
         }
         guard let source else { return }
         answers.finish(
-            into: &batch, tags: tags(of: source, in: BeiweStream.surveyAnswers.name),
-            questionTags: tags(of: source, in: BeiweStream.surveyQuestions.name),
+            into: &batch, tags: try tags(of: source, in: BeiweStream.surveyAnswers.name),
+            questionTags: try tags(of: source, in: BeiweStream.surveyQuestions.name),
             ordinals: &answerOrdinals, declared: &declared)
     }
 

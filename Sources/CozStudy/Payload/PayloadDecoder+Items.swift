@@ -140,7 +140,12 @@ extension PayloadDecoder {
             }
         }
         let tag = participantTag(text, base)
-        let isThere = tags.contains { settings.storedName($0.name).utf8.elementsEqual(tag.utf8) }
+        let isThere = tags.contains { name, _ in
+            let stored = settings.storedName(name)
+            if stored.utf8.elementsEqual(tag.utf8) { return true }
+            // A tag keeps its name if the item has the new one, too.
+            return name.utf8.elementsEqual(tag.utf8) && places[Array(stored.utf8)] != nil
+        }
         if !isThere {
             if let participant = settings.participant, !participant.isEmpty {
                 tags.append((tag, participant))
