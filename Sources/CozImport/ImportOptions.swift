@@ -134,6 +134,10 @@ public struct ImportOptions: Sendable {
 
     /// Returns the name under which a field or tag is stored.
     package func storedName(of name: String) -> String {
+        ImportOptions.storedName(of: name, renames)
+    }
+
+    static func storedName(of name: String, _ renames: [String: String]) -> String {
         // Strings are equal if they differ in Unicode normalization only, so compare bytes too.
         guard let index = renames.index(forKey: name),
             renames.keys[index].utf8.elementsEqual(name.utf8)

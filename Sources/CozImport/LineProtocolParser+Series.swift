@@ -176,7 +176,7 @@ extension LineProtocolParser {
         let isThere = tags.contains { tag in
             if options.renames.isEmpty { return bytes[tag.name].elementsEqual(name) }
             let known = String(decoding: bytes[tag.name], as: UTF8.self)
-            return (options.renames[known] ?? known).utf8.elementsEqual(name)
+            return ImportOptions.storedName(of: known, options.renames).utf8.elementsEqual(name)
         }
         if isThere { return }
         let start = scratch.count

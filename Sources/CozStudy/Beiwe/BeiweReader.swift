@@ -274,14 +274,15 @@ struct BeiweReader: PointReader {
         } else if let stored = participantTags[Array(experiment.utf8)] {
             tag = stored
         }
-        if imports.experiment != nil, tag == "id_experiment" {
+        guard let study = imports.experiment else { return [(tag, source.patient)] }
+        if tag == "id_experiment" {
             throw DatabaseError(
                 .usage,
                 "found the participant tag \"id_experiment\", which names the study; choose "
                     + "another tag, or give no study",
                 remedy: .change([.participantTag, .experiment]))
         }
-        return [(tag, source.patient), ("id_experiment", imports.experiment ?? "")]
+        return [(tag, source.patient), ("id_experiment", study)]
     }
 
     // MARK: Answers

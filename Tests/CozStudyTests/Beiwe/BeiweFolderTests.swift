@@ -60,6 +60,17 @@ struct BeiweFolderTests {
         #expect(try export.ask("SHOW SERIES").count == 1 + 3)
     }
 
+    @Test func `the tag of the study is no participant tag`() throws {
+        let export = try BeiweExport(["\(BeiweExport.patient)/gps/a.csv": Self.gps])
+        export.options.settings.identity = .participant(tag: "id_experiment")
+        export.options.experiment = "study"
+        let error = #expect(throws: DatabaseError.self) { try export.load() }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.hasPrefix("found the participant tag \"id_experiment\"") == true)
+        export.options.experiment = nil
+        #expect(try !export.load().hasRefusals)
+    }
+
     @Test func `renamed columns have the types of their streams`() throws {
         let header = "timestamp,UTC time,latitude,longitude,altitude,accuracy\n"
         let export = try BeiweExport([

@@ -56,6 +56,16 @@ struct PayloadReaderTests {
         #expect(commits.withLock { $0 } == 10)
     }
 
+    @Test func `a participant tag keeps its name if the item has the new one, too`() throws {
+        let item =
+            #"{"time":"2022-09-01T00:00:00.000+0000","measurement":"dev","#
+            + #""tags":{"id_participant":"p1","dev":"d"},"fields":{"a":1}}"#
+        let report = try run(try file(item)) { $0.renames = ["id_participant": "dev"] }
+        #expect(!report.hasRefusals && report.points == 1)
+        let result = try database.query("SHOW SERIES")
+        #expect(result.series.first?.column("key")?.texts == ["dev,id_participant=p1"])
+    }
+
     @Test(
         "files of payloads are known by their objects, in any order of keys",
         arguments: [
