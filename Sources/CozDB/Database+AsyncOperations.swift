@@ -2,6 +2,14 @@
 // rejects journal. A service does these for requests, too.
 
 extension Database {
+    /// Runs work that changes the database on a thread of its own, for `async` calls of other
+    /// modules.
+    package func changing<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        try await changes.run(body)
+    }
+
     /// Declares fields of an experiment. Cancelling the task has no effect.
     ///
     /// - Throws: As the synchronous form.

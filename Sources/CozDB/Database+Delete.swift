@@ -34,7 +34,7 @@ extension Database {
         }
         let statement = DeleteStatement(
             experiment: experiment, tags: tags, range: range, fields: fields)
-        return try writer().delete { snapshot throws(DatabaseError) in
+        return try delete { snapshot throws(DatabaseError) in
             try DatabaseError.withoutOffset { () throws(DatabaseError) in
                 try DeletePlanner(snapshot: snapshot).plan(statement, isSeries: false)
             }
@@ -47,10 +47,25 @@ extension Database {
     /// - Throws: As `delete`.
     @discardableResult
     public func drop(experiment: String) throws(DatabaseError) -> DeletionReport {
-        try writer().delete { snapshot throws(DatabaseError) in
+        try delete { snapshot throws(DatabaseError) in
             try DatabaseError.withoutOffset { () throws(DatabaseError) in
                 try DeletePlanner(snapshot: snapshot).plan(drop: experiment, offset: 0)
             }
+        }
+    }
+
+    /// Deletes what a plan selects, and tells observers.
+    func delete(
+        _ plan: (Snapshot) throws(DatabaseError) -> Deletion
+    ) throws(DatabaseError) -> DeletionReport {
+        let engine = try writer()
+        var names: Set<String> = []
+        // A deletion that fails after the manifest was replaced has deleted.
+        defer { if !names.isEmpty { noteChange(of: names) } }
+        return try engine.delete { snapshot throws(DatabaseError) in
+            let deletion = try plan(snapshot)
+            names = Set(deletion.experiments.map(\.view.schema.name))
+            return deletion
         }
     }
 }

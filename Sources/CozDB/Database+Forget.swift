@@ -41,7 +41,10 @@ extension Database {
                 throw DatabaseError(.cancelled, "interrupted; nothing was forgotten")
             }
         }
-        return try isDryRun ? preview(wanted) : writer().forget(wanted)
+        if isDryRun { return try preview(wanted) }
+        let engine = try writer()
+        defer { noteChange(of: nil) }
+        return try engine.forget(wanted)
     }
 
     /// Removes participants from the list of forgotten ones. What is written for them from now on

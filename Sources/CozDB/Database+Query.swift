@@ -75,7 +75,7 @@ extension Database {
                 try self.alter(experiment: experiment, field: field, type: type)
                 return ChangeOutcome(snapshot: try self.takeSnapshot())
             case .delete(let plan):
-                let report = try self.writer().delete(plan)
+                let report = try self.delete(plan)
                 return ChangeOutcome(snapshot: try self.takeSnapshot(), deletion: report)
             }
         }

@@ -72,7 +72,9 @@ extension Database {
     public func alter(
         experiment: String, field: String, type: FieldType
     ) throws(DatabaseError) {
-        try writer().alter(experiment: experiment, field: field, type: type)
+        let engine = try writer()
+        try engine.alter(experiment: experiment, field: field, type: type)
+        noteChange(of: [experiment])
     }
 
     /// Deletes entries of the rejects journal. Afterwards no file of the database has their
@@ -157,6 +159,7 @@ extension Database {
         }
         if !replayed.isEmpty {
             let written = try engine.write(batch, replayed: replayed, ownsExclusivity: true)
+            noteChange(of: batch, written.sequence, engine)
             // Each value is a point of its own.
             let again = written.refusedValues + written.refusedPoints
             report.replayed -= again

@@ -29,6 +29,7 @@ public final class Database: Sendable {
     let queries: QueryContext
     /// Threads that run the `async` calls that change the database.
     let changes: BlockingCallPool
+    let observers = ChangeObservers()
     /// Whether `close` was called on a read-only database.
     private let isReaderClosed = Atomic<Bool>(false)
     /// The presets given at opening, for importers that must know types before they write.
@@ -112,7 +113,10 @@ public final class Database: Sendable {
     ///   write or sync fails. After `io`, nothing more is acknowledged until the database is opened
     ///   again.
     public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
-        try writer().write(batch)
+        let engine = try writer()
+        let report = try engine.write(batch)
+        noteChange(of: batch, report.sequence, engine)
+        return report
     }
 
     /// Declares fields of an experiment: units, notes, questions with their options, and the types
@@ -170,6 +174,7 @@ public final class Database: Sendable {
     ///   recovers from the log.
     public func close() throws(DatabaseError) {
         try queries.process.check()
+        defer { observers.finish() }
         switch store {
         case .writer(let engine): try engine.close()
         case .reader: isReaderClosed.store(true, ordering: .relaxed)

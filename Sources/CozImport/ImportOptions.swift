@@ -101,9 +101,10 @@ public struct ImportOptions: Sendable {
     /// Refuses to rename the tag under which the options themselves add participants.
     private func checkRenames() throws(DatabaseError) {
         guard participant != nil || table.participantColumn != nil else { return }
-        let tag = String(
-            decoding: SchemaLookup(self).participantTag(of: experiment.map { Array($0.utf8) }),
-            as: UTF8.self)
+        let schema = experiment.flatMap { name in
+            schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
+        }
+        let tag = participantTag(of: schema)
         let target = storedName(of: tag)
         guard !target.utf8.elementsEqual(tag.utf8) else { return }
         throw DatabaseError(
@@ -111,6 +112,15 @@ public struct ImportOptions: Sendable {
             "found a rename of \"\(tag)\" to \"\(target)\", the tag that names participants, and "
                 + "a participant, or a column of participants; choose another tag for them",
             remedy: .change([.participantTag]))
+    }
+
+    /// The tag that names participants in an experiment.
+    ///
+    /// - Parameter schema: the experiment; nil if it is new or unknown.
+    func participantTag(of schema: ExperimentSchema?) -> String {
+        if let participantTag { return participantTag }
+        for case .participant(let tag)? in [settings.identity, schema?.identity] { return tag }
+        return "id_participant"
     }
 
     /// The tags that name participants, for experiments of the database whose tag is not

@@ -107,6 +107,36 @@ struct QueryEngine {
     }
 }
 
+extension QueryEngine {
+    /// Returns the experiments that a text reads; nil if it may read any.
+    static func experimentsRead(_ text: String, options: QueryOptions) -> Set<String>? {
+        let names = try? StatementStack.run(text, options) { () throws(DatabaseError) in
+            var names: Set<String>? = []
+            for statement in try Parser.parse(text, options: options) {
+                switch statement {
+                case .select(let select), .explain(let select, _):
+                    addNames(select.sources, to: &names)
+                case .show(let show) where !show.sources.isEmpty:
+                    addNames(show.sources, to: &names)
+                default: names = nil
+                }
+            }
+            return names
+        }
+        return names ?? nil
+    }
+
+    private static func addNames(_ sources: [Source], to names: inout Set<String>?) {
+        for source in sources {
+            switch source {
+            case .experiment(let name, _, _): names?.insert(name)
+            case .pattern: names = nil
+            case .subquery(let select): addNames(select.sources, to: &names)
+            }
+        }
+    }
+}
+
 /// The execution of one statement.
 private struct StatementRun {
     let snapshot: Snapshot

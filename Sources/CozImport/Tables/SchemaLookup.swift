@@ -45,12 +45,7 @@ struct SchemaLookup {
     ///
     /// - Parameter experiment: the experiment; nil if it is unknown.
     func participantTag(of experiment: [UInt8]?) -> [UInt8] {
-        if let tag = options.participantTag { return Array(tag.utf8) }
-        if case .participant(let tag) = options.settings.identity { return Array(tag.utf8) }
-        if let experiment, case .participant(let tag) = schemas[experiment]?.identity {
-            return Array(tag.utf8)
-        }
-        return Array("id_participant".utf8)
+        Array(options.participantTag(of: experiment.flatMap { schemas[$0] }).utf8)
     }
 
     /// Returns the participant that tags of an experiment name; nil if there is none.

@@ -94,12 +94,13 @@ struct ImportingFilesSnippets {
         // End of snippet
     }
 
-    @Test func `the article imports bytes`() throws {
+    @Test func `the article imports bytes`() async throws {
         let database = try Database.inMemory()
         let body = Array("dev,id_participant=p01 rate=71 1\n".utf8)
         let options = ImportOptions()
         // Snippet: Import bytes in memory
-        let report = try importBytes(body, name: "upload 17", into: database, options: options)
+        let report = try await importBytes(
+            body, name: "upload 17", into: database, options: options)
         // End of snippet
         #expect(report.points == 1)
     }

@@ -43,6 +43,20 @@ final class LiveReader: Sendable {
         return read.manifest
     }
 
+    /// What the writer changes with each commit: the manifest, and the durable log.
+    struct Position: Equatable, Sendable {
+        var generation: UInt64
+        var logNumber: UInt64?
+        var logSizeBytes: UInt64?
+    }
+
+    func position() throws(DatabaseError) -> Position {
+        let acknowledged = try AcknowledgedState.read(in: directory).state
+        return Position(
+            generation: try manifest().generation, logNumber: acknowledged?.logNumber,
+            logSizeBytes: acknowledged?.logSizeBytes)
+    }
+
     /// A snapshot of everything that was acknowledged when the call began, or of a newer state.
     func snapshot() throws(DatabaseError) -> Snapshot {
         let manifest = try manifest()

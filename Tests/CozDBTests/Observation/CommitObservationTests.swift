@@ -1,0 +1,159 @@
+// What observers of a database learn about its commits.
+
+internal import CozDB
+internal import CozTestSupport
+internal import Testing
+
+struct CommitObservationTests {
+    private let folder = TemporaryDirectory()
+    private let database: Database
+
+    init() throws {
+        database = try Database.open(folder.path)
+    }
+
+    private func write(
+        _ experiment: String, _ participant: String, _ times: ClosedRange<Int64>
+    ) throws {
+        var batch = WriteBatch()
+        for time in times {
+            try batch.add(
+                experiment: experiment, tags: ["id_participant": participant],
+                time: Timestamp(nanoseconds: time), fields: ["x": .integer(time)])
+        }
+        _ = try database.write(batch)
+    }
+
+    @Test func `a change says what was written, of one experiment or all`() async throws {
+        var dev = try database.commits(of: "dev").makeAsyncIterator()
+        var all = try database.commits().makeAsyncIterator()
+        try write("other", "p9", 100...101)
+        try write("dev", "p1", 5...9)
+        let change = try #require(try await dev.next())
+        #expect(change.experiments == ["dev"] && change.participants == ["p1"])
+        #expect(change.times == TimeRange(lower: 5, upper: 10))
+        #expect(change.sequence == 2)
+        let both = try #require(try await all.next())
+        #expect(both.experiments == ["dev", "other"] && both.participants == ["p1", "p9"])
+        #expect(both.times == TimeRange(lower: 5, upper: 102))
+    }
+
+    @Test func `commits that nobody waited for are one element`() async throws {
+        var changes = try database.commits(of: "dev").makeAsyncIterator()
+        for number in 0..<200 { try write("dev", "p\(number)", 0...0) }
+        let change = try #require(try await changes.next())
+        #expect(change.participants?.count == 200 && change.sequence == 200)
+        for number in 0..<1100 { try write("dev", "q\(number)", 0...0) }
+        let many = try #require(try await changes.next())
+        #expect(many.participants == nil && many.experiments == ["dev"])
+        try write("dev", "p1", 3...3)
+        #expect(try await changes.next()?.participants == ["p1"])
+    }
+
+    @Test func `every kind of change is one`() async throws {
+        try write("dev", "p1", 1...3)
+        try write("old", "p1", 1...3)
+        var changes = try database.commits(of: "dev").makeAsyncIterator()
+        func expectChange(
+            isAny: Bool = true, _ place: SourceLocation = #_sourceLocation,
+            _ body: () throws -> Void
+        ) async throws {
+            try body()
+            let change = try #require(try await changes.next(), sourceLocation: place)
+            #expect((change.participants == nil) == isAny, sourceLocation: place)
+            #expect((change.times == .all) == isAny, sourceLocation: place)
+        }
+        try await expectChange {
+            try database.delete(experiment: "dev", in: TimeRange(lower: 1, upper: 2))
+        }
+        try await expectChange { try database.execute("DELETE FROM dev WHERE x = 2") }
+        try await expectChange { try database.alter(experiment: "dev", field: "x", type: .float) }
+        try await expectChange { try database.execute("ALTER EXPERIMENT dev FIELD x TYPE string") }
+        try await expectChange { _ = try database.forget(["p1"]) }
+        try await expectChange(isAny: false) { try write("dev", "p2", 1...1) }
+        try await expectChange { try database.drop(experiment: "dev") }
+        try await expectChange(isAny: false) {
+            try database.declare(experiment: "dev", fields: [SchemaPreset.Field("y", .integer)])
+        }
+        // A refused value that a replay stores.
+        try await expectChange(isAny: false) {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p2"],
+                time: Timestamp(nanoseconds: 6), fields: ["y": 1])
+            try batch.add(
+                experiment: "dev", tags: ["id_participant": "p2"],
+                time: Timestamp(nanoseconds: 7), fields: ["y": "text", "z": 1])
+            _ = try database.write(batch)
+        }
+        try await expectChange { try database.alter(experiment: "dev", field: "y", type: .string) }
+        try await expectChange(isAny: false) {
+            let report = try database.replayRejects()
+            #expect(report.replayed == 1)
+        }
+    }
+
+    @Test func `a flush, a merge and a failed write are no changes`() async throws {
+        try write("dev", "p1", 1...3)
+        var changes = try database.commits().makeAsyncIterator()
+        try await database.flush()
+        try await database.compact()
+        var batch = WriteBatch()
+        batch.settings.identity = .allTags
+        try batch.add(
+            experiment: "dev", tags: ["id_participant": "p1"], time: Timestamp(nanoseconds: 1),
+            fields: ["x": 1])
+        #expect(throws: DatabaseError.self) { _ = try database.write(batch) }
+        try write("dev", "p2", 8...8)
+        #expect(try await changes.next()?.participants == ["p2"])
+    }
+
+    @Test func `an observation ends with the database and with its task`() async throws {
+        let changes = try database.commits()
+        let waiting = Task { () throws(DatabaseError) in
+            var iterator = changes.makeAsyncIterator()
+            return try await iterator.next()
+        }
+        for _ in 0..<100 { await Task.yield() }
+        waiting.cancel()
+        #expect(try await waiting.value == nil)
+        let other = Task { () throws(DatabaseError) in
+            var iterator = changes.makeAsyncIterator()
+            return try await iterator.next()
+        }
+        try await database.close()
+        #expect(try await other.value == nil)
+        #expect(throws: DatabaseError.self) { _ = try database.commits() }
+    }
+
+    @Test func `the last change before the end is not lost`() async throws {
+        var changes = try database.commits().makeAsyncIterator()
+        try write("dev", "p1", 1...1)
+        try await database.close()
+        #expect(try await changes.next()?.experiments == ["dev"])
+        #expect(try await changes.next() == nil)
+        #expect(try await changes.next() == nil)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `tasks that share a sequence see each change once`()
+        async throws
+    {
+        let changes = try database.commits(of: "dev")
+        let all = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var seen: [UInt64] = []
+                    for try await change in changes { seen.append(change.sequence) }
+                    return seen
+                }
+            }
+            for number in 0..<200 {
+                try write("dev", "p\(number)", 0...0)
+                if number % 10 == 0 { await Task.yield() }
+            }
+            try await database.close()
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(all.count == Set(all).count && all.max() == 200)
+    }
+}
