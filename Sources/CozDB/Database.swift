@@ -83,7 +83,9 @@ public final class Database: Sendable {
     public static func inMemory(
         options: DatabaseOptions = DatabaseOptions()
     ) throws(DatabaseError) -> Database {
-        try open("memory", access: .readWrite, options: options, on: MemoryFileSystem())
+        var options = options
+        options.createsDatabase = true
+        return try open("memory", access: .readWrite, options: options, on: MemoryFileSystem())
     }
 
     /// Opens a database on another file system, so that tests can inject faults.

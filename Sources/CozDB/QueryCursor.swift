@@ -188,6 +188,8 @@ final class BatchQueue: Sendable {
         var isCancelled = false
         /// Cleared by the call that throws it.
         var failure: DatabaseError?
+        /// The same for `columns`, which throws it each time.
+        var columnsFailure: DatabaseError?
         var counters: QueryCounters?
         /// Tasks that wait for the columns, a batch or the end.
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -228,6 +230,7 @@ final class BatchQueue: Sendable {
             if !state.isFinished {
                 state.isFinished = true
                 state.failure = failure
+                state.columnsFailure = failure
                 if failure == nil { state.counters = counters }
             }
             return BatchQueue.takeWaiting(&state)
@@ -246,6 +249,7 @@ final class BatchQueue: Sendable {
                 state.batches.removeAll()
                 state.isFinished = true
                 state.failure = BatchQueue.cancelled
+                state.columnsFailure = BatchQueue.cancelled
                 state.counters = nil
             }
             return BatchQueue.takeWaiting(&state)
@@ -258,7 +262,7 @@ final class BatchQueue: Sendable {
         try state.withLock(when: { $0.columns != nil || $0.isFinished }) {
             state throws(DatabaseError) in
             if let columns = state.columns { return columns }
-            if let failure = state.failure { throw failure }
+            if let failure = state.columnsFailure { throw failure }
             return []
         }
     }

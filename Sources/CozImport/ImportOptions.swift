@@ -95,6 +95,7 @@ public struct ImportOptions: Sendable {
             throw DatabaseError(
                 .usage, "\(name) has \(text.utf8.count) bytes; expected at most \(sizeMax)")
         }
+        try checkSkipped()
         try checkRenames()
     }
 
@@ -104,20 +105,32 @@ public struct ImportOptions: Sendable {
         let schema = experiment.flatMap { name in
             schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
         }
-        let tag = participantTag(of: schema)
-        let target = storedName(of: tag)
-        guard !target.utf8.elementsEqual(tag.utf8) else { return }
-        throw DatabaseError(
-            .usage,
-            "found a rename of \"\(tag)\" to \"\(target)\", the tag that names participants, and "
-                + "a participant, or a column of participants; choose another tag for them",
-            remedy: .change([.participantTag]))
+        if let problem = stored.problem(ofParticipantTag: participantTag(of: schema)) {
+            throw DatabaseError(.usage, problem, remedy: .change([.participantTag]))
+        }
+    }
+
+    /// Refuses a column that is left out and also has a role.
+    private func checkSkipped() throws(DatabaseError) {
+        let named: [(String?, Remedy.Setting)] =
+            table.tagColumns.map { ($0, .tagColumns) } + [
+                (table.participantColumn, .participantColumn),
+                (table.experimentColumn, .experimentColumn), (table.timeColumn, .timeColumn),
+                (table.timeOfDayColumn, .timeOfDayColumn),
+            ]
+        for case (let name?, let setting) in named where table.ignoredColumns.contains(name) {
+            throw DatabaseError(
+                .usage,
+                "found the column \"\(name)\" as one to skip and as \(setting.rawValue), expected "
+                    + "one of them",
+                remedy: .change([.skippedColumns, setting]))
+        }
     }
 
     /// The tag that names participants in an experiment.
     ///
     /// - Parameter schema: the experiment; nil if it is new or unknown.
-    func participantTag(of schema: ExperimentSchema?) -> String {
+    package func participantTag(of schema: ExperimentSchema?) -> String {
         if let participantTag { return participantTag }
         for case .participant(let tag)? in [settings.identity, schema?.identity] { return tag }
         return "id_participant"
@@ -142,17 +155,12 @@ public struct ImportOptions: Sendable {
         return tags
     }
 
+    /// The renames, as importers ask for them.
+    package var stored: Renames { Renames(renames) }
+
     /// Returns the name under which a field or tag is stored.
     package func storedName(of name: String) -> String {
-        ImportOptions.storedName(of: name, renames)
-    }
-
-    static func storedName(of name: String, _ renames: [String: String]) -> String {
-        // Strings are equal if they differ in Unicode normalization only, so compare bytes too.
-        guard let index = renames.index(forKey: name),
-            renames.keys[index].utf8.elementsEqual(name.utf8)
-        else { return name }
-        return renames.values[index]
+        stored.stored(name)
     }
 }
 

@@ -132,7 +132,7 @@ extension LineProtocolParser {
 
     /// Adds the default participant, sorts the tags, and returns an error if names are invalid.
     private mutating func reasonAgainstNames(_ measurement: Range<Int>) -> String? {
-        addParticipant(measurement)
+        if let problem = addParticipant(measurement) { return problem }
         let isSorted = tags.indices.dropFirst().allSatisfy {
             compare(tags[$0 - 1].name, tags[$0].name) <= 0
         }
@@ -166,24 +166,29 @@ extension LineProtocolParser {
         return left.count - right.count
     }
 
-    private mutating func addParticipant(_ measurement: Range<Int>) {
-        guard let participant = options.participant, !participant.isEmpty else { return }
+    /// Adds the default participant to a line without one; returns why it cannot.
+    private mutating func addParticipant(_ measurement: Range<Int>) -> String? {
+        guard let participant = options.participant, !participant.isEmpty else { return nil }
         let own =
             options.participantTags.isEmpty
             ? nil : options.participantTags[Array(scratch[measurement])]
         let name = (own ?? options.participantTag).utf8
         let bytes = scratch
-        let isThere = tags.contains { tag in
-            if options.renames.isEmpty { return bytes[tag.name].elementsEqual(name) }
-            let known = String(decoding: bytes[tag.name], as: UTF8.self)
-            return ImportOptions.storedName(of: known, options.renames).utf8.elementsEqual(name)
+        if options.renames.isEmpty {
+            if tags.contains(where: { bytes[$0.name].elementsEqual(name) }) { return nil }
+        } else {
+            let names = tags.map { String(decoding: bytes[$0.name], as: UTF8.self) }
+            if options.renames.areStored(names, as: String(name)) { return nil }
+            if let problem = options.renames.problem(ofParticipantTag: String(name)) {
+                return problem
+            }
         }
-        if isThere { return }
         let start = scratch.count
         scratch.append(contentsOf: name)
         let middle = scratch.count
         scratch.append(contentsOf: participant.utf8)
         tags.append(TagRange(name: start..<middle, value: middle..<scratch.count))
+        return nil
     }
 
     /// Records why the line is bad. Returns -1, which the reading functions return on failure.

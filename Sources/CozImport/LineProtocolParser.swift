@@ -31,7 +31,7 @@ public struct LineProtocolParser: ~Copyable {
         /// The tags of experiments that have another one.
         package var participantTags: [[UInt8]: String] = [:]
         /// The names of tags that are stored under another name.
-        package var renames: [String: String] = [:]
+        package var renames = Renames()
         /// The participant of lines without that tag; nil: such lines stay as they are.
         public var participant: String?
         /// The database of the export to take; nil: the only one.

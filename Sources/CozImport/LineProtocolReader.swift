@@ -38,7 +38,7 @@ struct LineProtocolReader: PointReader {
             lines.participantTag = tag
         }
         lines.participantTags = options.participantTags
-        lines.renames = options.renames
+        lines.renames = options.stored
         lines.database = options.database
         lines.policy = options.policy
         parser = ParserBox(lines)

@@ -151,6 +151,7 @@ internal import Testing
             #expect(error?.kind == .usage)
         }
         #expect(throws: DatabaseError.self) { try broken.next() }
+        #expect(throws: DatabaseError.self) { try broken.columns() }
         let cancelled = try database.cursor("SELECT v FROM m")
         cancelled.cancel()
         if let columns = try? cancelled.columns() { #expect(columns.count == 2) }

@@ -86,4 +86,11 @@ struct MemoryDatabaseTests {
         }
         #expect(!FileManager.default.fileExists(atPath: ":memory:"))
     }
+
+    @Test func `a database in memory is made, whatever the options say of directories`() throws {
+        var options = DatabaseOptions()
+        options.createsDatabase = false
+        let database = try Database.inMemory(options: options)
+        #expect(try database.schemas().isEmpty)
+    }
 }

@@ -68,6 +68,83 @@ struct ParticipantRoleTests {
         }
     }
 
+    /// Rows of an experiment whose participants have the tag `who`, which is renamed to `user`.
+    private static let renamed: [(format: InputFormat, both: String, one: String)] = [
+        (.lineProtocol, "e,user=b,who=c x=2 2000\n", "e,who=c x=2 2000\n"),
+        (
+            .csv, "time,measurement,user,who,x\n2000,e,b,c,2\n",
+            "time,measurement,who,x\n2000,e,c,2\n"
+        ),
+        (
+            .annotatedCSV,
+            "#datatype measurement,tag,tag,double,dateTime:number\ne0,user,who,x,time\n"
+                + "e,b,c,2,2000\n",
+            "#datatype measurement,tag,double,dateTime:number\ne0,who,x,time\ne,c,2,2000\n"
+        ),
+        (
+            .ndjson,
+            #"{"time":2000,"measurement":"e","tags":{"who":"c","user":"b"},"fields":{"x":2}}"#,
+            #"{"time":2000,"measurement":"e","tags":{"who":"c"},"fields":{"x":2}}"#
+        ),
+        (
+            .ndjson, #"{"time":2000,"measurement":"e","who":"c","user":"b","x":2}"#,
+            #"{"time":2000,"measurement":"e","who":"c","x":2}"#
+        ),
+    ]
+
+    @Test(arguments: renamed.indices)
+    func `a renamed participant tag keeps its name beside the new one`(index: Int) throws {
+        let (format, both, one) = Self.renamed[index]
+        for participant in [nil, "zz"] {
+            func change(_ options: inout ImportOptions) {
+                options.settings.identity = nil
+                options.participant = participant
+                options.renames = ["who": "user"]
+                options.tagNames = [Array("e".utf8): [Array("user".utf8)]]
+                options.schemas = [
+                    ExperimentSchema(
+                        id: 1, name: "e", identity: .participant(tag: "who"), typeRule: .lossless,
+                        preset: "")
+                ]
+            }
+            let found = try importedRows(files.write("b", both), format, change)
+            #expect(found.refusals.isEmpty, "\(format.name)")
+            #expect(
+                found.lines == ["e,user=b,who=c x=2 2000"]
+                    || found.lines == [#"e,who=c user="b",x=2 2000"#],
+                "\(format.name): \(found.lines)")
+            guard participant != nil else { continue }
+            let refused = try importedRows(files.write("o", one), format, change)
+            #expect(refused.lines.isEmpty, "\(format.name): \(refused.lines)")
+            #expect(
+                refused.refusals.first?.reason.contains("found a rename of \"who\"") == true,
+                "\(format.name)")
+        }
+    }
+
+    @Test func `a column to skip has no other role`() throws {
+        for (format, text) in [
+            (InputFormat.csv, "time,id_participant,room,x\n1,p,r,2\n"),
+            (.ndjson, #"{"time":1,"id_participant":"p","room":"r","x":2}"#),
+        ] {
+            for isTag in [true, false] {
+                let error = #expect(throws: DatabaseError.self) {
+                    try importedRows(files.write("s", text), format) { options in
+                        options.experiment = "e"
+                        options.table.ignoredColumns = ["room"]
+                        if isTag {
+                            options.table.tagColumns = ["room"]
+                        } else {
+                            options.table.participantColumn = "room"
+                        }
+                    }
+                }
+                #expect(error?.kind == .usage)
+                #expect(error?.message.hasPrefix("found the column \"room\"") == true)
+            }
+        }
+    }
+
     @Test(arguments: inputs.keys.sorted())
     func `a renamed participant tag is an error next to a participant of the options`(
         name: String

@@ -178,7 +178,8 @@ struct ObjectRows {
             let column = columns.all[cell.column]
             let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
             let isOwner =
-                column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag)
+                column.isParticipant
+                || mayBeTag && (lookup.isStored(column.name, as: tag) || column.name == tag)
             guard isOwner || mayBeTag && column.name.elementsEqual("id_participant".utf8) else {
                 continue
             }

@@ -77,25 +77,35 @@ struct SchemaLookup {
 
     /// Whether the options make a column a tag in every experiment.
     func isTagOfAll(_ column: [UInt8]) -> Bool {
-        let name = stored(column)
-        return options.participantTag?.utf8.elementsEqual(name) == true
-            || options.settings.identity?.names(name) == true
+        names(of: column).contains { name in
+            options.participantTag?.utf8.elementsEqual(name) == true
+                || options.settings.identity?.names(name) == true
+        }
     }
 
     /// Whether a column is a tag in some experiment, so that the experiment of a row decides.
     func mayBeTag(_ column: [UInt8]) -> Bool {
-        let name = stored(column)
-        return tagsOfAny.contains(name) || name == participantTag(of: nil)
+        names(of: column).contains { tagsOfAny.contains($0) || $0 == participantTag(of: nil) }
     }
 
     /// Whether a column is a tag of an experiment: the participant tag, or a tag that it has and
     /// that is no field.
     func isTag(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
-        let name = options.storedName(of: String(decoding: column, as: UTF8.self))
-        if participantTag(of: experiment).elementsEqual(name.utf8) { return true }
-        guard let schema = schemas[experiment], schema.field(name) == nil else { return false }
-        return schema.attribute(name) != nil || schema.identity.names(Array(name.utf8))
-            || options.tagNames[experiment]?.contains(Array(name.utf8)) == true
+        names(of: column).contains { isName($0, ofTagIn: experiment) }
+    }
+
+    private func isName(_ name: [UInt8], ofTagIn experiment: [UInt8]) -> Bool {
+        if participantTag(of: experiment) == name { return true }
+        let text = String(decoding: name, as: UTF8.self)
+        guard let schema = schemas[experiment], schema.field(text) == nil else { return false }
+        return schema.attribute(text) != nil || schema.identity.names(name)
+            || options.tagNames[experiment]?.contains(name) == true
+    }
+
+    /// The name under which a column is stored, and its own: a renamed tag is still a tag.
+    private func names(of column: [UInt8]) -> [[UInt8]] {
+        let name = stored(column)
+        return name == column ? [column] : [name, column]
     }
 }
 

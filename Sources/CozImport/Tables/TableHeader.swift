@@ -365,13 +365,10 @@ struct TableHeader {
                 ?? (options.schemas.isEmpty || experiment != nil ? .standard : nil)
         else { return nil }
         let participantTag = lookup.participantTag(of: experiment)
+        let tags = columns.filter { $0.role == .tag || $0.mayBeTag }.map(\.title)
         func isMissing(_ name: String) -> Bool {
             let isGiven = options.participant != nil && participantTag.elementsEqual(name.utf8)
-            return !isGiven
-                && !columns.contains {
-                    ($0.role == .tag || $0.mayBeTag)
-                        && lookup.isStored($0.name, as: Array(name.utf8))
-                }
+            return !isGiven && !options.stored.areStored(tags, as: name)
         }
         switch identity {
         case .allTags: return nil

@@ -201,7 +201,8 @@ struct TableRows {
             } else {
                 let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
                 let isOwner =
-                    column.isParticipant || mayBeTag && lookup.isStored(column.name, as: tag)
+                    column.isParticipant
+                    || mayBeTag && (lookup.isStored(column.name, as: tag) || column.name == tag)
                 guard isOwner || mayBeTag && column.title == "id_participant" else { continue }
                 value = text(index)
                 if value.isEmpty { value = column.defaultValue }

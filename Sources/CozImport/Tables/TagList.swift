@@ -31,11 +31,15 @@ enum TagList {
     static func settleParticipant(
         _ tags: inout [(name: String, value: String)], _ tag: [UInt8], _ options: ImportOptions
     ) -> String? {
-        let count = tags.count { tag.elementsEqual(options.storedName(of: $0.name).utf8) }
         let name = String(decoding: tag, as: UTF8.self)
-        if count == 0, let participant = options.participant, !participant.isEmpty {
+        if let participant = options.participant, !participant.isEmpty,
+            !options.stored.areStored(tags.map(\.name), as: name)
+        {
+            if let problem = options.stored.problem(ofParticipantTag: name) { return problem }
             tags.insert((name, participant), at: 0)
+            return nil
         }
+        let count = tags.count { tag.elementsEqual(options.storedName(of: $0.name).utf8) }
         guard count > 1, let column = options.table.participantColumn else { return nil }
         return "found \"\(column)\" and \"\(name)\", which both name the participant; skip one of "
             + "them"

@@ -69,11 +69,11 @@ extension PayloadDecoder {
             field.fault = "a field cannot be named time"
         }
         if let fields = settings.options.enrichment?.fields {
-            let stored = settings.storedName(String(decoding: name, as: UTF8.self))
+            let stored = settings.renames.stored(String(decoding: name, as: UTF8.self))
             field.isTrigger = stored.utf8.elementsEqual(
-                settings.storedName(CozieEnrichment.trigger).utf8)
+                settings.renames.stored(CozieEnrichment.trigger).utf8)
             field.companions =
-                fields.firstIndex { settings.storedName($0).utf8.elementsEqual(stored.utf8) }
+                fields.firstIndex { settings.renames.stored($0).utf8.elementsEqual(stored.utf8) }
                 ?? field.companions
         }
         caches.fields.append(field)
@@ -293,7 +293,7 @@ extension PayloadDecoder {
             ?? PayloadCaches.CompanionColumns(
                 arrival: column("timestamp\(enrichment.suffix)", arrival.type, row, &batch),
                 trigger: column(
-                    settings.storedName(CozieEnrichment.trigger), .string, row, &batch))
+                    settings.renames.stored(CozieEnrichment.trigger), .string, row, &batch))
         batch.append(column: columns.arrival, bits: arrivalBits)
 
         var trigger: UInt64?
@@ -319,7 +319,7 @@ extension PayloadDecoder {
             trigger = empty
         }
         for index in named {
-            let name = settings.storedName(enrichment.fields[index])
+            let name = settings.renames.stored(enrichment.fields[index])
             let pair =
                 columns.fields[index]
                 ?? (

@@ -34,7 +34,7 @@ extension PayloadDecoder {
         // `id_participant` names a participant in every experiment.
         let found = tags(text, base, &ignored)
         let owner =
-            found.last { settings.storedName($0.name).utf8.elementsEqual(tag.utf8) }
+            found.last { settings.renames.stored($0.name).utf8.elementsEqual(tag.utf8) }
             ?? found.last { $0.name == "id_participant" }
         refuseItem(
             text.copy(base..<(base + item.size)), faults.joined(separator: "; "),
@@ -140,14 +140,11 @@ extension PayloadDecoder {
             }
         }
         let tag = participantTag(text, base)
-        let isThere = tags.contains { name, _ in
-            let stored = settings.storedName(name)
-            if stored.utf8.elementsEqual(tag.utf8) { return true }
-            // A tag keeps its name if the item has the new one, too.
-            return name.utf8.elementsEqual(tag.utf8) && places[Array(stored.utf8)] != nil
-        }
-        if !isThere {
+        if !settings.renames.areStored(tags.map(\.name), as: tag) {
             if let participant = settings.participant, !participant.isEmpty {
+                if let problem = settings.renames.problem(ofParticipantTag: tag) {
+                    faults.append(problem)
+                }
                 tags.append((tag, participant))
             } else if needsParticipant(text, base) {
                 faults.append("missing tags.\(tag)")

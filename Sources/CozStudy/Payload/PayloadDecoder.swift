@@ -23,8 +23,8 @@ struct PayloadDecoder: ~Copyable {
         var recovers = false
         /// Whether rows are numbered by items instead of lines.
         var numbersRowsByItems = false
-        /// Maps a field name in an item to its stored name.
-        var storedName: (String) -> String = { $0 }
+        /// The new names of fields and tags.
+        var renames = Renames()
         var stringSizeBytesMax = DatabaseOptions().stringSizeBytesMax
     }
 

@@ -45,7 +45,7 @@ struct PayloadReader: PointReader {
         settings.recovers = !payload.isAtomic
         settings.arrival = payload.enrichment?.arrival ?? options.now ?? .now
         settings.participant = options.participant
-        settings.storedName = options.storedName(of:)
+        settings.renames = options.stored
         if let tag = options.participantTag { settings.participantTag = tag }
         settings.participantTags = options.participantTags
         for schema in options.schemas where options.settings.identity == nil {

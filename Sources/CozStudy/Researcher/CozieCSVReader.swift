@@ -7,8 +7,7 @@ internal import CozImport
 struct CozieCSVReader: PointReader {
     private let experiment: [UInt8]
     private let participantTag: [UInt8]
-    /// The participant of rows without one.
-    private let participant: [UInt8]
+    private let options: ImportOptions
     private var types: CozieTypes
     private let tokenizer = CSVTokenizer()
     /// The temporary copy of a pipe.
@@ -36,11 +35,8 @@ struct CozieCSVReader: PointReader {
         experiment = Array(name.utf8)
         let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
         types = CozieTypes(schema, options)
-        var tag = "id_participant"
-        if case .participant(let other)? = schema?.identity { tag = other }
-        if case .participant(let other)? = options.settings.identity { tag = other }
-        participantTag = Array((options.participantTag ?? tag).utf8)
-        participant = Array((options.participant ?? "").utf8)
+        participantTag = Array(options.participantTag(of: schema).utf8)
+        self.options = options
     }
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {
@@ -91,7 +87,7 @@ struct CozieCSVReader: PointReader {
         }
         self.header = header
         fields = CozieFields(header.names, known)
-        tags = CozieTags(header, participantTag, participant)
+        tags = CozieTags(header, participantTag, options)
     }
 
     private static func look(

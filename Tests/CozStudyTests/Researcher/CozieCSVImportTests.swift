@@ -209,6 +209,52 @@ struct CozieCSVImportTests {
         #expect(answer.series.first?.column("host")?.texts == ["p", "p"])
     }
 
+    private func rows() throws -> [String] {
+        try study.database.query("SHOW SERIES").series.flatMap { $0.column("key")?.texts ?? [] }
+            .compactMap(\.self)
+    }
+
+    @Test func `a participant of the options replaces none that a row names`() throws {
+        let text = ",index,id_device,x\n0,\(Self.time),w7,1.5\n"
+        try study.import(text) {
+            $0.participant = "p9"
+            $0.renames = ["id_device": "id_participant"]
+        }
+        #expect(try rows() == ["dev,id_participant=w7"])
+        let other = try ResearcherStudy()
+        try other.import(text) {
+            $0.participant = "p9"
+            $0.settings.identity = .participant(tag: "id_device")
+        }
+        let answer = try other.database.query("SELECT id_device, x FROM dev")
+        #expect(answer.series.first?.column("id_device")?.texts == ["w7"])
+    }
+
+    @Test func `of two columns that name the participant both must say the same`() throws {
+        let lines = ["p1,p1,1.5", "p1,p2,2.5", ",p3,3.5", "p4,,4.5", ",,5.5"]
+        let text = lines.enumerated().map { row, cells in
+            "\(row),2025-10-15 02:25:\(row + 10).000000+0000,\(cells)\n"
+        }
+        let report = try study.import(",index,id_participant,id_device,x\n" + text.joined()) {
+            $0.settings.identity = .participant(tag: "id_device")
+            $0.participant = "p9"
+        }
+        #expect(report.points == 4 && report.refusedLines == 1)
+        #expect(try rows() == ["p1", "p3", "p4", "p9"].map { "dev,id_device=\($0)" })
+    }
+
+    @Test func `a refused row does not give its tags to the next one`() throws {
+        let long = String(repeating: "w", count: 70_000)
+        let cells = ["p1,w1,1.5", "p2,\(long),2.5", "p2,w1,3.5"]
+        let text = cells.enumerated().map { row, cells in
+            "\(row),2025-10-15 02:25:\(row + 10).000000+0000,\(cells)\n"
+        }
+        let report = try study.import(",index,id_participant,id_password,x\n" + text.joined())
+        #expect(report.refusedLines == 1)
+        let answer = try study.database.query("SELECT x FROM dev WHERE id_participant = 'p2'")
+        #expect(answer.series.first?.column("x")?.doubles == [3.5])
+    }
+
     @Test(arguments: [1, 2, 3, 10_000]) func `the size of batches changes nothing`(
         size: Int
     ) throws {

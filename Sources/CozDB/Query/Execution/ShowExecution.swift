@@ -53,9 +53,13 @@ struct ShowExecution {
                 continue
             }
             let scan = try TagScan(view, SplitCondition(nil, reduction), &planner, context)
+            var known: [String: [String]] = [:]
             let isMeant = try MeasurementCondition(condition).holds(of: view.schema.name) {
                 tag throws(DatabaseError) in
-                try scan.values(of: [Name(tag)])[0].map(\.text)
+                if let values = known[tag] { return values }
+                let values = try scan.values(of: [Name(tag)])[0].map(\.text)
+                known[tag] = values
+                return values
             }
             if isMeant { views.append(view) }
         }

@@ -16,7 +16,9 @@ extension Planner {
             }
             return try identityTags(view).contains(Name(name)) ? .tag(name) : .missing
         case .subquery(let inner):
-            if kind != .tag, let index = inner.column(named: name) { return .output(index) }
+            if let index = inner.column(named: name), kind != .tag || inner.columns[index].isTag {
+                return .output(index)
+            }
             return inner.ownDimensions.contains(Name(name)) ? .tag(name) : .missing
         }
     }
@@ -406,7 +408,7 @@ extension PlannedSource {
         case (.column(let id, isTag: false), .experiment(let view)):
             guard let type else { return true }
             return !view.schema.column(id).type.converts(to: type)
-        case (.column, _), (.tag, _): return isField && type != .string
+        case (.column, _), (.tag, _): return type != .string
         // A missing tag is the empty string, a missing field is null.
         case (.missing, .experiment): return kind == .any ? isField : kind != .tag
         default: return false

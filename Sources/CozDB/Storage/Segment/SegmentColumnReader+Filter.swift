@@ -42,11 +42,12 @@ extension SegmentColumnReader {
         }
         let taken = places(of: chosen.range)
         let rows = loadedRows
+        let bits = passing.count == taken.count ? 0..<taken.count : bitRange(taken)
         chosen.bits.formOnes(
-            passing, in: bitRange(taken), at: rows.span.extracting(taken), from: chosen.firstRow)
+            passing, in: bits, at: rows.span.extracting(taken), from: chosen.firstRow)
     }
 
-    /// Tests the values of a block and finds its rows.
+    /// Tests the values of a block, or those in the given rows, and finds its rows.
     private mutating func select<Test: WordPredicate>(
         _ block: Int, _ type: FieldType, _ rows: Range<Int>, _ isOwn: Bool,
         _ test: inout Test, _ passing: inout BitVector
@@ -55,8 +56,10 @@ extension SegmentColumnReader {
         let isReference = BlockEncoding(rawValue: code)?.isReference ?? true
         guard isOwn, !isReference, !isLoaded(block) else {
             try load(block, rows: rows, isShared: !isOwn)
-            passing.removeAll(count: loadedBits.count)
-            return test.select(loadedBits.span, into: &passing)
+            // The block may have values of very many series.
+            let own = bitRange(places(of: rows))
+            passing.removeAll(count: own.count)
+            return test.select(loadedBits.span.extracting(own), into: &passing)
         }
         try loadRows(ofBlock: block)
         let count = loadedRange.count

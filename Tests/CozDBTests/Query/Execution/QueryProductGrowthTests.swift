@@ -46,6 +46,7 @@ internal import Testing
         ("fields of fields", { "f\($0) > f\($0 + 1)" }),
         ("times", { "time = \($0)" }),
         ("hours", { "hour_of_day(time) = \($0)" }),
+        ("pairs", { "(s = 'text \($0)' AND f = \($0))" }),
     ]
 
     private static let calls: [(name: String, text: @Sendable (Int) -> String)] = [
@@ -93,6 +94,9 @@ internal import Testing
                     Template(
                         "outer \(word) of \(name)",
                         list(separator, item) { "SELECT f FROM (SELECT * FROM m) WHERE \($0)" }),
+                    Template(
+                        "SHOW MEASUREMENTS \(word) of \(name)",
+                        list(separator, item) { "SHOW MEASUREMENTS WHERE \($0)" }),
                     Template(
                         "SHOW SERIES \(word) of \(name)",
                         list(separator, item) { "SHOW SERIES WHERE \($0)" }),
@@ -183,7 +187,7 @@ internal import Testing
         options.isGenerated = true
         var sink = CellCounter(cellCountMax: cells)
         let start = Growth.seconds()
-        _ = try? database.query(statement, options: options, into: &sink)
+        _ = try? database.execute(statement, options: options, into: &sink)
         return Growth.seconds() - start - Double(sink.cellCount) * 1e-6
     }
 
