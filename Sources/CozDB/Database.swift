@@ -50,6 +50,9 @@ public final class Database: Sendable {
         presets = options.presets
     }
 
+    // Nobody can write with it any more.
+    deinit { observers.finish() }
+
     /// Opens a database. For writing, also creates one if the directory is absent or empty (see
     /// `DatabaseOptions.createsDatabase`).
     ///

@@ -107,13 +107,12 @@ public struct DatabaseOptions: Sendable {
     /// later one of the same name is ignored.
     public var presets: [SchemaPreset] = []
 
-    /// Called with one line of text for events of interest to an operator: a recovery, a failed
-    /// merge, a lack of space, the end of writing after an error. Never called with measured
-    /// values.
+    /// Called for events of interest to an operator: a recovery, a flush, a merge, a lack of space,
+    /// the end of writing after an error.
     ///
     /// Called on the thread that does the work, which waits. Calls that change or close the
     /// database would wait for that thread, so leave them to another one.
-    public var log: (@Sendable (String) -> Void)?
+    public var onEvent: (@Sendable (DatabaseEvent) -> Void)?
 
     /// Changes each encoded commit before it is checked; only tests set it.
     var changeRecord: (@Sendable (inout [UInt8]) -> Void)?

@@ -57,7 +57,7 @@ struct DurabilityAndRecoverySnippets {
         // Snippet: Choose a durability
         var options = DatabaseOptions()
         options.durability = .relaxed(milliseconds: 500)
-        options.log = { line in note(line) }
+        options.onEvent = { event in note("\(event)") }
         let database = try Database.open(path, options: options)
         // End of snippet
         _ = try database.write(Self.batch())

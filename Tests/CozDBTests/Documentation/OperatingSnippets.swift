@@ -26,7 +26,7 @@ struct OperatingSnippets {
         options.fileAccess = .groupReadable
         options.memtableSizeBytesMax = 64 << 20
         options.queryLimits.memorySizeBytesMax = 1 << 30
-        options.log = { line in log(line) }
+        options.onEvent = { event in log("\(event)") }
         let database = try Database.open(path, options: options)
         // End of snippet
         var batch = WriteBatch()

@@ -126,6 +126,18 @@ struct CommitObservationTests {
         #expect(throws: DatabaseError.self) { _ = try database.commits() }
     }
 
+    @Test func `an observation ends with the last reference to its database`() async throws {
+        var other: Database? = try Database.inMemory()
+        let changes = try #require(try other?.commits())
+        let waiting = Task { () async throws(DatabaseError) in
+            var iterator = changes.makeAsyncIterator()
+            return try await iterator.next()
+        }
+        for _ in 0..<100 { await Task.yield() }
+        other = nil
+        #expect(try await waiting.value == nil)
+    }
+
     @Test func `the last change before the end is not lost`() async throws {
         var changes = try database.commits().makeAsyncIterator()
         try write("dev", "p1", 1...1)

@@ -265,7 +265,7 @@ extension Engine {
         for group in groups { group.open() }
         // Frees space that others may need.
         if error.cause?.isOutOfSpace == true { removeRetired(all: true) }
-        if isFirst { options.log?("stopped writing: \(error)") }
+        if isFirst { options.onEvent?(.stoppedWriting(error)) }
         return error
     }
 

@@ -23,7 +23,7 @@ extension Engine {
                 try self.mergeRejects { choose($0, nil) }
             } catch {
                 // The inputs are unchanged and the database is sound; only space is wasted.
-                self.options.log?("a merge failed: \(error)")
+                self.options.onEvent?(.mergeFailed(error))
                 if error.kind == .io { self.noteClosingFailure(error) }
             }
         }
@@ -172,6 +172,10 @@ extension Engine {
             state.segments.keep(state.manifest)
         }
         retire(done.flatMap(\.inputs).map { .segment($0) })
+        options.onEvent?(
+            .merged(
+                inputs: outputOf.count, outputs: done.count,
+                sizeBytes: done.reduce(0) { $0 + $1.segment.info.sizeBytes }))
     }
 }
 

@@ -23,6 +23,7 @@ extension Engine {
         _ memtable: Memtable, schemas: SchemaSet, keeping log: UInt64?,
         effort: EncodingEffort = .thorough
     ) throws(DatabaseError) {
+        let start = ContinuousClock.now
         let files = try makingRoom { () throws(DatabaseError) in
             try write(memtable, schemas: schemas, effort: effort)
         }
@@ -41,6 +42,7 @@ extension Engine {
             state.frozen = nil
         }
         retire(obsolete)
+        options.onEvent?(.flushed(sizeBytes: memtable.sizeBytes, duration: .now - start))
     }
 
     /// The files of a memtable, before the manifest names them.

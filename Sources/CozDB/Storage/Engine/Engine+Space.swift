@@ -58,7 +58,7 @@ extension Engine {
             removeRetired(all: true)
             // Another thread may have removed files meanwhile.
             guard state.withLock({ $0.removals }) != before else { throw error }
-            options.log?("no space left on the device; removed obsolete files early")
+            options.onEvent?(.removedObsoleteFiles)
             return try body()
         }
     }

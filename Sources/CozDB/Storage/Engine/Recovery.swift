@@ -234,9 +234,9 @@ extension Engine {
             state.commits = CommitQueue(lastSequence: replay.lastSequence)
         }
         let commits = replay.lastSequence &- manifest.lastSequence
-        options.log?(
-            "recovered \(commits) commits from the log"
-                + (replay.tornBytes > 0 ? "; an unfinished commit was discarded" : ""))
+        options.onEvent?(
+            .recovered(
+                commits: Int(truncatingIfNeeded: commits), discardedBytes: replay.tornBytes))
         try install(replay.memtable, schemas: replay.schemas, keeping: nil)
     }
 }
