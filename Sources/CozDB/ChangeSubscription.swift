@@ -59,6 +59,8 @@ final class ChangeSubscription: Sendable {
     private struct State {
         var pending: CommittedChange?
         var isFinished = false
+        /// That of the last element. Writers tell of their commits in any order.
+        var sequence: UInt64 = 0
         /// Tasks that wait, by number.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextNumber = 0
@@ -75,7 +77,7 @@ final class ChangeSubscription: Sendable {
 
     deinit { observers.remove(ObjectIdentifier(self)) }
 
-    fileprivate func add(_ change: CommittedChange) {
+    func add(_ change: CommittedChange) {
         guard change.concerns(experiments) else { return }
         update { state in
             if state.pending?.merge(change) == nil { state.pending = change }
@@ -97,7 +99,12 @@ final class ChangeSubscription: Sendable {
     /// Waits for a change. Returns nil when the database is closed or the task is cancelled.
     func next() async -> CommittedChange? {
         while !Task.isCancelled {
-            let (change, isFinished) = state.withLock { ($0.pending.take(), $0.isFinished) }
+            let (change, isFinished) = state.withLock { state in
+                var change = state.pending.take()
+                state.sequence = max(state.sequence, change?.sequence ?? 0)
+                change?.sequence = state.sequence
+                return (change, state.isFinished)
+            }
             if let change { return change }
             if isFinished { return nil }
             await wait()

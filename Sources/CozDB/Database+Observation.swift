@@ -29,7 +29,7 @@ extension Database {
             if engine.state.withLock({ $0.phase > .open }) { throw Engine.closed() }
             return CommitSequence(.subscription(observers.subscribe(experiments)))
         case .reader(let reader):
-            return CommitSequence(.polling(ChangePoll(self, reader, try reader.position())))
+            return CommitSequence(.polling(try ChangePoll(self, reader)))
         }
     }
 
@@ -38,7 +38,9 @@ extension Database {
     ///
     /// An answer is never older than the one before it, and after the last commit there is always
     /// one that includes it. Answers that nobody took are skipped. Two successive answers may be
-    /// equal. A statement that uses `now()` is not asked again because time passes.
+    /// equal. A statement that uses `now()` is not asked again because time passes. Of several
+    /// tasks that iterate over one sequence, each gets the present answer, and one of them each
+    /// later one.
     ///
     /// - Parameters: As `query`.
     /// - Throws: As `commits(of:)`. The errors of `query` come from the sequence.
@@ -63,9 +65,9 @@ extension Database {
     func noteChange(of batch: borrowing WriteBatch, _ sequence: UInt64, _ engine: Engine) {
         guard !observers.isEmpty else { return }
         let schemas = engine.state.withLock { $0.schemas }
-        let asked = batch.settings.identity ?? .standard
-        observers.notify(
-            CommittedChange(batch, sequence: sequence) { schemas.named($0)?.identity ?? asked })
+        let asked = batch.settings.identity.map { [$0] } ?? []
+        let tags = schemas.participantTags.union(Identity.participantTags(asked))
+        observers.notify(CommittedChange(batch, sequence: sequence, participantTags: tags))
     }
 }
 
@@ -96,6 +98,14 @@ public struct CommitSequence: AsyncSequence, Sendable {
             case .polling(let poll): try await poll.next()
             }
         }
+
+        /// Makes a change part of the next element.
+        func putBack(_ change: CommittedChange) {
+            switch source {
+            case .subscription(let subscription): subscription.add(change)
+            case .polling(let poll): poll.forget()
+            }
+        }
     }
 
     /// Returns an iterator. All iterators of a sequence share its elements.
@@ -121,12 +131,18 @@ public struct ValueSequence: AsyncSequence, Sendable {
         ///
         /// - Throws: As `Database.query`.
         public mutating func next() async throws(DatabaseError) -> QueryResult? {
-            if hasFirst, try await changes.next() == nil { return nil }
+            var change: CommittedChange?
+            if hasFirst {
+                change = try await changes.next()
+                if change == nil { return nil }
+            }
             hasFirst = true
             do throws(DatabaseError) {
                 return try await values.database.query(
                     values.text, parameters: values.parameters, options: values.options)
             } catch {
+                // Another task may iterate, too.
+                if let change { changes.putBack(change) }
                 if error.kind == .closed || error.kind == .cancelled && Task.isCancelled {
                     return nil
                 }
@@ -145,41 +161,100 @@ public struct ValueSequence: AsyncSequence, Sendable {
 final class ChangePoll: Sendable {
     private static let interval = Duration.milliseconds(250)
 
+    /// The state of the database that the observer knows.
+    private struct Seen: Sendable {
+        var position: LiveReader.Position
+        /// The last log as it was; its time of change tells of commits that LOCK does not have.
+        var log: (name: String, file: any File)?
+        var sequence: UInt64?
+        /// Whether another commit may have come at the same time of change.
+        var isRecent = true
+    }
+
+    private struct State {
+        var seen: Seen?
+        /// Changes with `seen`.
+        var version = 0
+        var nextPoll = ContinuousClock.now
+    }
+
     private let database: Database
     private let reader: LiveReader
-    private let seen: Mutex<LiveReader.Position>
+    private let state: Mutex<State>
 
-    init(_ database: Database, _ reader: LiveReader, _ position: LiveReader.Position) {
+    init(_ database: Database, _ reader: LiveReader) throws(DatabaseError) {
         self.database = database
         self.reader = reader
-        seen = Mutex(position)
+        let position = try reader.position()
+        let seen = Seen(position: position, log: try ChangePoll.lastLog(reader))
+        state = Mutex(State(seen: seen))
     }
 
     func next() async throws(DatabaseError) -> CommittedChange? {
         while !Task.isCancelled {
+            let wait = state.withLock { state in
+                let wait = state.nextPoll - .now
+                if wait <= .zero { state.nextPoll = .now + ChangePoll.interval }
+                return wait
+            }
+            if wait > .zero {
+                try? await Task.sleep(for: wait)
+                continue
+            }
+            let (seen, version) = state.withLock { ($0.seen, $0.version) }
             do throws(DatabaseError) {
-                let change = try await database.queries.calls.run(isCancellable: true) {
-                    () throws(DatabaseError) in try self.change()
+                let (change, now) = try await database.queries.calls.run(isCancellable: true) {
+                    () throws(DatabaseError) in try self.change(since: seen)
                 }
-                if let change { return change }
+                // Only now, so that no change is lost if the task was cancelled.
+                let isOwn = state.withLock { state in
+                    guard state.version == version else { return false }
+                    state.seen = now
+                    state.version += 1
+                    return true
+                }
+                if isOwn, let change { return change }
             } catch {
                 if error.kind == .closed || error.kind == .cancelled { return nil }
                 throw error
             }
-            try? await Task.sleep(for: ChangePoll.interval)
         }
         return nil
     }
 
-    /// Returns a change since the last call; nil if there is none.
-    private func change() throws(DatabaseError) -> CommittedChange? {
+    /// Makes the next element one, whatever happens until then.
+    func forget() {
+        state.withLock { state in
+            state.seen = nil
+            state.version += 1
+        }
+    }
+
+    /// Returns the change since a state, if there is one, and the present state.
+    private func change(since seen: Seen?) throws(DatabaseError) -> (CommittedChange?, Seen) {
         _ = try database.openStore()
         let position = try reader.position()
-        let isNew = seen.withLock { seen in
-            defer { seen = position }
-            return seen != position
-        }
-        guard isNew else { return nil }
-        return CommittedChange(sequence: try reader.snapshot().sequence, experiments: nil)
+        let isSame =
+            position == seen?.position
+            && seen?.log.map { reader.directory.isUnchanged($0.name, since: $0.file) } ?? true
+        if isSame, let seen, !seen.isRecent { return (nil, seen) }
+        let log = try ChangePoll.lastLog(reader)
+        let sequence = try reader.snapshot().sequence
+        let now = Seen(position: position, log: log, sequence: sequence, isRecent: !isSame)
+        // Without another manifest, only a commit changes what there is.
+        let isChanged =
+            position.generation != seen?.position.generation
+            || (seen?.sequence).map { $0 != sequence } ?? !isSame
+        guard isChanged else { return (nil, now) }
+        return (CommittedChange(sequence: sequence, experiments: nil), now)
+    }
+
+    private static func lastLog(
+        _ reader: LiveReader
+    ) throws(DatabaseError) -> (name: String, file: any File)? {
+        guard let number = try reader.manifest().logs.last?.number else { return nil }
+        let name = FileName.log(number).text
+        // A log that is gone means another manifest, which the next look finds.
+        return (try? reader.directory.openIfPresent(name)).flatMap { $0 }.map { (name, $0) }
     }
 }

@@ -119,9 +119,15 @@ public final class Database: Sendable {
     ///   again.
     public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
         let engine = try writer()
-        let report = try engine.write(batch)
-        noteChange(of: batch, report.sequence, engine)
-        return report
+        do throws(DatabaseError) {
+            let report = try engine.write(batch)
+            noteChange(of: batch, report.sequence, engine)
+            return report
+        } catch {
+            // A commit may be stored although what follows it failed, such as a flush.
+            if error.kind == .io { noteChange(of: Set(batch.experimentNames)) }
+            throw error
+        }
     }
 
     /// Declares fields of an experiment: units, notes, questions with their options, and the types

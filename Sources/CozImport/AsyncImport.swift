@@ -7,7 +7,8 @@ internal import Synchronization
 /// its next batch. Batches that were committed stay.
 ///
 /// - Throws: as the synchronous form; `busy` if too many calls wait for the database
-///   (`DatabaseOptions.waitingCallCountMax`); `cancelled` if the task was cancelled.
+///   (`DatabaseOptions.waitingCallCountMax`); `cancelled` if the task was cancelled before the last
+///   batch. A pipe that gives nothing is waited for all the same.
 public func importFiles(
     _ paths: [String], into database: Database, options: ImportOptions = ImportOptions()
 ) async throws(DatabaseError) -> ImportReport {

@@ -19,6 +19,18 @@ package struct Renames: Sendable {
         return names.values[index]
     }
 
+    /// Returns the tags of a point under the names under which they are stored.
+    package func renamed(
+        _ tags: [(name: String, value: String)]
+    ) -> [(name: String, value: String)] {
+        if isEmpty { return tags }
+        var taken = Set(tags.map { Array($0.name.utf8) })
+        return tags.map { name, value in
+            let new = stored(name)
+            return taken.insert(Array(new.utf8)).inserted ? (new, value) : (name, value)
+        }
+    }
+
     /// Returns whether one of the tags of a point is stored under a name.
     package func areStored(_ tags: [String], as name: String) -> Bool {
         if tags.contains(where: { stored($0).utf8.elementsEqual(name.utf8) }) { return true }

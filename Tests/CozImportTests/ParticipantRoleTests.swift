@@ -122,6 +122,32 @@ struct ParticipantRoleTests {
         }
     }
 
+    @Test func `options that name columns apply to constants and to tags of a series`() throws {
+        let table =
+            "#constant,tag,id_password,secret\n#constant,string,room,r1\n#constant,double,n,3\n"
+            + "#datatype measurement,tag,dateTime:number,double\nm,id_participant,time,x\n"
+            + "e,p1,1000,1.5\n"
+        func rows(_ change: (inout ImportOptions) -> Void) throws -> [String] {
+            try importedRows(files.write("c", table), .annotatedCSV, change).lines
+        }
+        #expect(
+            try rows { $0.table.ignoredColumns = ["id_password", "room"] }
+                == ["e,id_participant=p1 n=3,x=1.5 1000"])
+        #expect(
+            try rows { options in
+                options.table.tagColumns = ["room"]
+                options.table.columnTypes = [("n", .integer)]
+            } == ["e,id_participant=p1,id_password=secret,room=r1 n=3i,x=1.5 1000"])
+        let answer = """
+            {"results":[{"series":[{"name":"e","tags":{"id_participant":"p1","id_password":"s"},
+            "columns":["time","x"],"values":[[1000,1.5]]}]}]}
+            """
+        let found = try importedRows(files.write("j", answer), .influxJSON) { options in
+            options.table.ignoredColumns = ["id_password"]
+        }
+        #expect(found.lines == ["e,id_participant=p1 x=1.5 1000"])
+    }
+
     @Test func `a column to skip has no other role`() throws {
         for (format, text) in [
             (InputFormat.csv, "time,id_participant,room,x\n1,p,r,2\n"),

@@ -8,8 +8,8 @@ public struct CommittedChange: Equatable, Sendable {
     public var sequence: UInt64
     /// The names of the experiments that changed. nil: any may have changed.
     public var experiments: Set<String>?
-    /// The participants that the changed rows name. nil: those of any may have changed. Rows that
-    /// name no participant are not among them.
+    /// The participants that the changed rows name, in any tag that names participants in some
+    /// experiment. nil: those of any may have changed.
     public var participants: Set<String>?
     /// The time span of the changed rows; empty if no rows changed, but for example a declaration.
     /// `TimeRange.all` after a deletion.
@@ -27,8 +27,8 @@ public struct CommittedChange: Equatable, Sendable {
 
     /// The change that a batch makes.
     ///
-    /// - Parameter identity: returns the identity of an experiment by its name.
-    init(_ batch: borrowing WriteBatch, sequence: UInt64, identity: (String) -> Identity) {
+    /// - Parameter participantTags: the tags that name participants in any experiment.
+    init(_ batch: borrowing WriteBatch, sequence: UInt64, participantTags: Set<Name>) {
         self.sequence = sequence
         var names = Set(batch.declarations.map { batch.experiments.text($0.experiment) })
         var participants: Set<String> = []
@@ -39,13 +39,10 @@ public struct CommittedChange: Equatable, Sendable {
             last = max(last, row.time)
             guard seen.insert(row.tagSet).inserted else { continue }
             let received = batch.receivedTagSet(Int(row.tagSet))
-            let name = batch.experiments.text(received.experiment)
-            names.insert(name)
+            names.insert(batch.experiments.text(received.experiment))
             if participants.count > CommittedChange.participantCountMax { continue }
-            var tag = "id_participant"
-            if case .participant(let other) = identity(name) { tag = other }
-            if let own = received.tags.first(where: { Name($0.name) == Name(tag) }) {
-                participants.insert(own.value)
+            for (name, value) in received.tags where participantTags.contains(Name(name)) {
+                participants.insert(value)
             }
         }
         experiments = names

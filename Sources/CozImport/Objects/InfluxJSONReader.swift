@@ -47,6 +47,7 @@ private struct InfluxJSONDecoder: ~Copyable {
     private var key = ""
     private var name: [UInt8] = []
     private var tags: [(name: String, value: String)] = []
+    private let skippedTags: Set<[UInt8]>
     private var columnNames: [[UInt8]] = []
     /// The columns of the names, once the name and the tags of the series are known.
     private var columns: [Int] = []
@@ -59,7 +60,10 @@ private struct InfluxJSONDecoder: ~Copyable {
     private var rowsNesting = JSONScanner.Nesting()
     private var hasFailed = false
 
-    init(_ options: ImportOptions) { rows = ObjectRows(options) }
+    init(_ options: ImportOptions) {
+        rows = ObjectRows(options)
+        skippedTags = Set(options.table.ignoredColumns.map { Array($0.utf8) })
+    }
 
     mutating func begin() {
         input.begin()
@@ -173,6 +177,7 @@ private struct InfluxJSONDecoder: ~Copyable {
             let token = try input.next(from: file)
             if token == .invalid { return }
             guard token == .string else { throw unexpected("tag \"\(tag)\" is not a string", file) }
+            if skippedTags.contains(Array(tag.utf8)) { continue }
             tags.append((tag, input.scanner.string))
         }
     }

@@ -77,14 +77,18 @@ struct TableHeader {
     /// has the columns to skip and the tags.
     func markNamed(_ layout: inout TableLayout) throws(DatabaseError) {
         guard table.namesColumns else { return }
+        markNamedConstants(&layout)
         let places = ColumnPlaces(layout)
         for (names, setting, role) in [
             (table.ignoredColumns, Remedy.Setting.skippedColumns, TableColumn.Role.ignored),
             (table.tagColumns, .tagColumns, .tag),
         ] {
             for name in names {
-                let found =
+                let isOptional =
                     layout.isAnnotated
+                    || layout.constants.contains { $0.name.elementsEqual(name.utf8) }
+                let found =
+                    isOptional
                     ? places.indexes(of: name) : try indexes(of: name, setting, layout, places)
                 for index in found { layout.columns[index].role = role }
             }
@@ -115,6 +119,20 @@ struct TableHeader {
             let index = try indexes(of: name, .timeOfDayColumn, layout, places)[0]
             layout.columns[index].role = .ignored
             layout.timeOfDay = index
+        }
+    }
+
+    /// Sets the roles of `#constant` lines that options name.
+    private func markNamedConstants(_ layout: inout TableLayout) {
+        let (ignored, tags) = (table.ignoredColumns, table.tagColumns)
+        for index in layout.constants.indices {
+            let constant = layout.constants[index]
+            guard constant.role == .tag || constant.role == .field else { continue }
+            if ignored.contains(where: { constant.name.elementsEqual($0.utf8) }) {
+                layout.constants[index].role = .ignored
+            } else if tags.contains(where: { constant.name.elementsEqual($0.utf8) }) {
+                layout.constants[index].role = .tag
+            }
         }
     }
 
@@ -228,6 +246,10 @@ struct TableHeader {
         if table.columnTypes.isEmpty { return }
         let places = ColumnPlaces(layout)
         for (name, type) in table.columnTypes {
+            for index in layout.constants.indices
+            where layout.constants[index].name.elementsEqual(name.utf8) {
+                layout.constants[index].type = type
+            }
             for index in places.indexes(of: name) {
                 if layout.columns[index].role == .time { continue }
                 layout.columns[index].type = type

@@ -238,7 +238,7 @@ extension PayloadDecoder {
             isCut = bytes.count > settings.stringSizeBytesMax
             value = .string(PayloadDecoder.prefix(bytes, sizeMax: settings.stringSizeBytesMax))
         }
-        let name = string(member.name, row.text, row.base)
+        let name = storedName(of: member, row)
         isCut = isCut || name.utf8.count > DatabaseOptions.nameSizeBytesMax
         let experiment = item.measurement.map { string($0.value, row.text, row.base) }
         var refusal = Refusal(
@@ -254,11 +254,26 @@ extension PayloadDecoder {
         batch.refuse(refusal)
     }
 
+    /// The name under which a field of the item is stored. It keeps its name if the item has the
+    /// new one, too.
+    private mutating func storedName(of member: PayloadItem.Member, _ row: PayloadRow) -> String {
+        let name = string(member.name, row.text, row.base)
+        let new = settings.renames.stored(name)
+        if new.utf8.elementsEqual(name.utf8) { return name }
+        if refusedNames?.item != itemCount {
+            let fields = item.members.filter { $0.part != .tags && $0.part != .other }
+            let names = fields.map { bytes($0.name, row.text, row.base) }
+            refusedNames = (itemCount, Set(names))
+        }
+        return refusedNames?.names.contains(Array(new.utf8)) == true ? name : new
+    }
+
     /// The tags of the item. They are read once for all its refused members.
     private mutating func refusedKey(_ row: PayloadRow) -> SeriesKey {
         if let refusedTags, refusedTags.item == itemCount { return refusedTags.key }
         var faults: [String] = []
-        let key = SeriesKey(tags: tags(row.text, row.base, &faults))
+        // A replay stores the value under these names.
+        let key = SeriesKey(tags: settings.renames.renamed(tags(row.text, row.base, &faults)))
         refusedTags = (itemCount, key)
         return key
     }

@@ -44,6 +44,8 @@ struct PayloadDecoder: ~Copyable {
     var scratch: [UInt8] = []
     /// The tags of an item with refused members.
     var refusedTags: (item: Int, key: SeriesKey)?
+    /// The names of the fields of the item, once a renamed one was refused.
+    var refusedNames: (item: Int, names: Set<[UInt8]>)?
 
     private var isRecovering = false
 
@@ -55,6 +57,7 @@ struct PayloadDecoder: ~Copyable {
     mutating func begin() {
         itemCount = 0
         refusedTags = nil
+        refusedNames = nil
         isRecovering = false
     }
 

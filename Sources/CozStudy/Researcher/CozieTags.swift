@@ -89,7 +89,8 @@ struct CozieTags {
         for (index, tag) in tags.enumerated() {
             let isSecond = index > 0 && tags[index - 1].name == tag.name
             if isSecond, tag.value.isEmpty || !tags[index - 1].value.isEmpty { continue }
-            let value = !isGiven && tag.name == participantTag ? participant : tag.value
+            let isAdded = !isGiven && tag.name == participantTag && tag.value.isEmpty
+            let value = isAdded ? participant : tag.value
             if !value.isEmpty { batch.addTag(name: tag.name.span, value: value.span) }
         }
         let handle = batch.endTagSet()

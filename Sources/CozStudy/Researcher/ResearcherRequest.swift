@@ -56,9 +56,10 @@ extension ResearcherRequest {
     /// chooses rows by the tag.
     func statement(_ names: [String], _ schema: ExperimentSchema) -> String {
         let tag = participantTag(schema)
-        let items = names.map { name in
-            // If another tag identifies participants, it becomes `id_participant`.
-            name == "id_participant" && tag != name
+        let items = names.enumerated().map { index, name in
+            // If another tag identifies participants, it becomes the first `id_participant`. A
+            // second one is a field.
+            index == 0 && name == "id_participant" && tag != name
                 ? "\(QueryText.name(tag)) AS \"id_participant\"" : QueryText.name(name)
         }
         return "SELECT \(items.joined(separator: ", ")) FROM \(QueryText.name(experiment))"

@@ -38,6 +38,37 @@ struct CommitObservationTests {
         #expect(both.times == TimeRange(lower: 5, upper: 102))
     }
 
+    @Test func `a participant is one whatever tag names it`() async throws {
+        var batch = WriteBatch()
+        batch.settings.identity = .participant(tag: "who")
+        try batch.add(
+            experiment: "whose", tags: ["who": "p1", "id_participant": "p2"],
+            time: Timestamp(nanoseconds: 1), fields: ["x": 1])
+        var changes = try database.commits().makeAsyncIterator()
+        _ = try await database.write(batch)
+        #expect(try await changes.next()?.participants == ["p1", "p2"])
+    }
+
+    @Test func `sequence numbers of one observer never go back`() async throws {
+        let changes = try database.commits()
+        let seen = Task { () async throws(DatabaseError) in
+            var all: [UInt64] = []
+            for try await change in changes { all.append(change.sequence) }
+            return all
+        }
+        try await withThrowingTaskGroup { group in
+            for worker in 0..<6 {
+                group.addTask {
+                    for number in 0..<50 { try write("dev", "p\(worker)", 0...Int64(number)) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await database.close()
+        let all = try await seen.value
+        #expect(all == all.sorted() && all.last == 300)
+    }
+
     @Test func `commits that nobody waited for are one element`() async throws {
         var changes = try database.commits(of: "dev").makeAsyncIterator()
         for number in 0..<200 { try write("dev", "p\(number)", 0...0) }

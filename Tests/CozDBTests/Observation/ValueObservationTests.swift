@@ -94,6 +94,37 @@ internal import Testing
         #expect(throws: DatabaseError.self) { _ = try reader.commits() }
     }
 
+    @Test func `a reader hears of commits before their sync`() async throws {
+        var options = DatabaseOptions()
+        options.durability = .relaxed(milliseconds: 600_000)
+        let writer = try await Database.open(folder.path, options: options)
+        try Self.write(writer, "dev", 0)
+        let reader = try await Database.open(folder.path, access: .readOnly)
+        var counts = try reader.values(of: "SELECT count(x) FROM dev").makeAsyncIterator()
+        #expect(try await counts.next().map(Self.count) == 1)
+        try Self.write(writer, "dev", 1)
+        #expect(try await counts.next().map(Self.count) == 2)
+    }
+
+    @Test func `a reader that is cancelled loses no change`() async throws {
+        let writer = try await Database.open(folder.path)
+        try Self.write(writer, "dev", 0)
+        let reader = try await Database.open(folder.path, access: .readOnly)
+        let changes = try reader.commits(of: "dev")
+        for number in 1...5 {
+            let waiting = Task { () async throws(DatabaseError) in
+                var iterator = changes.makeAsyncIterator()
+                return try await iterator.next()
+            }
+            try Self.write(writer, "dev", Int64(number))
+            waiting.cancel()
+            let early = try await waiting.value
+            var iterator = changes.makeAsyncIterator()
+            var last = early?.sequence
+            while last != UInt64(number) + 1 { last = try await iterator.next()?.sequence }
+        }
+    }
+
     @Test func `a change of another experiment asks nothing again`() async throws {
         let database = try await Database.open(folder.path)
         try Self.write(database, "dev", 0)

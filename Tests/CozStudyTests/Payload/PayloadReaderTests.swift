@@ -56,6 +56,25 @@ struct PayloadReaderTests {
         #expect(commits.withLock { $0 } == 10)
     }
 
+    @Test func `a refused value has the names under which it is stored`() throws {
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "dev", tags: ["id_participant": "p0"], time: Timestamp(nanoseconds: 0),
+            fields: ["y": "s"])
+        _ = try database.write(batch)
+        let item =
+            #"{"time":"2022-09-01T00:00:00.000+0000","measurement":"dev","#
+            + #""tags":{"user":"p1"},"fields":{"k":1,"x":["diary"]}}"#
+        let report = try run(try file(item)) {
+            $0.renames = ["user": "id_participant", "x": "y"]
+        }
+        #expect(report.refusedValues == 1)
+        #expect(try database.replayRejects().replayed == 1)
+        let result = try database.query("SELECT y FROM dev WHERE id_participant = 'p1'")
+        #expect(result.series.first?.column("y")?.texts.count == 1)
+        #expect(try database.query("SHOW SERIES").series.first?.rowCount == 2)
+    }
+
     @Test func `a participant tag keeps its name if the item has the new one, too`() throws {
         let item =
             #"{"time":"2022-09-01T00:00:00.000+0000","measurement":"dev","#

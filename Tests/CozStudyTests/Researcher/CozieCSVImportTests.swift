@@ -243,6 +243,27 @@ struct CozieCSVImportTests {
         #expect(try rows() == ["p1", "p3", "p4", "p9"].map { "dev,id_device=\($0)" })
     }
 
+    @Test func `a participant tag that is renamed keeps its participants`() throws {
+        let text = ",index,id_participant,x\n0,\(Self.time),p1,1.5\n1,\(Self.time),p2,2.5\n"
+        try study.import(text) {
+            $0.settings.identity = .allTags
+            $0.renames = ["id_participant": "who"]
+        }
+        #expect(try rows() == ["dev,who=p1", "dev,who=p2"])
+    }
+
+    @Test func `a field with the name of the participant column is exported, too`() throws {
+        var batch = WriteBatch()
+        batch.settings.identity = .participant(tag: "who")
+        try batch.add(
+            experiment: "dev", tags: ["who": "w1"], time: Timestamp(nanoseconds: 0),
+            fields: ["id_participant": "badge7", "x": 1.5])
+        _ = try study.database.write(batch)
+        let lines = try study.export().split(separator: "\n")
+        #expect(lines.first == ",index,id_participant,id_participant_1,x")
+        #expect(lines.last?.hasSuffix(",w1,badge7,1.5") == true)
+    }
+
     @Test func `a refused row does not give its tags to the next one`() throws {
         let long = String(repeating: "w", count: 70_000)
         let cells = ["p1,w1,1.5", "p2,\(long),2.5", "p2,w1,3.5"]

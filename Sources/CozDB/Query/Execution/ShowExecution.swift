@@ -53,12 +53,12 @@ struct ShowExecution {
                 continue
             }
             let scan = try TagScan(view, SplitCondition(nil, reduction), &planner, context)
-            var known: [String: [String]] = [:]
+            var known: [Name: [String]] = [:]
             let isMeant = try MeasurementCondition(condition).holds(of: view.schema.name) {
                 tag throws(DatabaseError) in
-                if let values = known[tag] { return values }
+                if let values = known[Name(tag)] { return values }
                 let values = try scan.values(of: [Name(tag)])[0].map(\.text)
-                known[tag] = values
+                known[Name(tag)] = values
                 return values
             }
             if isMeant { views.append(view) }

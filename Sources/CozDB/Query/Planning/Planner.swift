@@ -100,18 +100,18 @@ struct Planner {
         _ plan: SelectPlan, _ statement: SelectStatement, _ checks: StatementChecks,
         _ bounds: (first: Int64?, last: Int64?), _ outer: OuterQuery?
     ) throws(DatabaseError) {
-        var names: [PlannedDimension] = outer?.dimensions ?? []
-        for dimension in statement.dimensions {
-            // A dimension that is a column of the subquery does not group inside it.
-            if case .reference(let reference) = dimension,
-                reference.kind == .any || reference.kind == .tag
-            {
-                names.append(PlannedDimension(name: reference.name, kind: .any))
-            }
-        }
         try checkPatterns(statement.sources)
+        var names: [PlannedDimension] = outer?.dimensions ?? []
         if statement.sources.contains(where: \.isSubquery) {
-            for name in try patternTags(statement) {
+            // Each name once: nested subqueries would multiply them.
+            var known = Set(names.map { Name($0.name) })
+            var own = try patternTags(statement)
+            for case .reference(let reference) in statement.dimensions
+            // A dimension that is a column of the subquery does not group inside it.
+            where reference.kind == .any || reference.kind == .tag {
+                own.insert(Name(reference.name))
+            }
+            for name in own where known.insert(name).inserted {
                 names.append(PlannedDimension(name: name.text, kind: .any))
             }
         }
