@@ -102,10 +102,8 @@ public struct ImportOptions: Sendable {
     /// Refuses to rename the tag under which the options themselves add participants.
     private func checkRenames() throws(DatabaseError) {
         guard participant != nil || table.participantColumn != nil else { return }
-        let schema = experiment.flatMap { name in
-            schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
-        }
-        if let problem = stored.problem(ofParticipantTag: participantTag(of: schema)) {
+        let tag = participantTags.tag(of: experiment.map { Array($0.utf8) })
+        if let problem = stored.problem(ofParticipantTag: tag) {
             throw DatabaseError(.usage, problem, remedy: .change([.participantTag]))
         }
     }
@@ -127,32 +125,9 @@ public struct ImportOptions: Sendable {
         }
     }
 
-    /// The tag that names participants in an experiment.
-    ///
-    /// - Parameter schema: the experiment; nil if it is new or unknown.
-    package func participantTag(of schema: ExperimentSchema?) -> String {
-        if let participantTag { return participantTag }
-        for case .participant(let tag)? in [settings.identity, schema?.identity] { return tag }
-        return "id_participant"
-    }
-
-    /// The tags that name participants, for experiments of the database whose tag is not
-    /// `id_participant`. Empty if an option names the tag.
-    package var participantTags: [[UInt8]: String] {
-        if participantTag != nil { return [:] }
-        if case .participant = settings.identity { return [:] }
-        return ImportOptions.participantTags(of: schemas)
-    }
-
-    package static func participantTags(of schemas: [ExperimentSchema]) -> [[UInt8]: String] {
-        var tags: [[UInt8]: String] = [:]
-        for schema in schemas {
-            guard case .participant(let tag) = schema.identity, tag != "id_participant" else {
-                continue
-            }
-            tags[Array(schema.name.utf8)] = tag
-        }
-        return tags
+    /// The tags that name participants. Costs a look at each experiment.
+    package var participantTags: ParticipantTags {
+        ParticipantTags(participantTag, settings.identity, schemas)
     }
 
     /// The renames, as importers ask for them.

@@ -169,10 +169,9 @@ extension LineProtocolParser {
     /// Adds the default participant to a line without one; returns why it cannot.
     private mutating func addParticipant(_ measurement: Range<Int>) -> String? {
         guard let participant = options.participant, !participant.isEmpty else { return nil }
-        let own =
-            options.participantTags.isEmpty
-            ? nil : options.participantTags[Array(scratch[measurement])]
-        let name = (own ?? options.participantTag).utf8
+        let experiment =
+            options.participantTags.isUniform ? nil : Array(scratch[measurement])
+        let name = options.participantTags.tag(of: experiment).utf8
         let bytes = scratch
         if options.renames.isEmpty {
             if tags.contains(where: { bytes[$0.name].elementsEqual(name) }) { return nil }

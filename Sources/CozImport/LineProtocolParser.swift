@@ -27,9 +27,12 @@ public struct LineProtocolParser: ~Copyable {
         /// Whether `now` is truncated to the precision, as InfluxDB does.
         public var cutsNow = true
         /// The tag added to lines that lack it, if `participant` is set.
-        public var participantTag = "id_participant"
-        /// The tags of experiments that have another one.
-        package var participantTags: [[UInt8]: String] = [:]
+        public var participantTag: String {
+            get { participantTags.standard }
+            set { participantTags.standard = newValue }
+        }
+        /// This tag, and those of the experiments that have another one.
+        package var participantTags = ParticipantTags()
         /// The names of tags that are stored under another name.
         package var renames = Renames()
         /// The participant of lines without that tag; nil: such lines stay as they are.

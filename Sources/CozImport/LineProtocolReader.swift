@@ -32,11 +32,6 @@ struct LineProtocolReader: PointReader {
         lines.precision = options.precision
         lines.now = options.now ?? .now
         lines.participant = options.participant
-        if let tag = options.participantTag {
-            lines.participantTag = tag
-        } else if case .participant(let tag) = options.settings.identity {
-            lines.participantTag = tag
-        }
         lines.participantTags = options.participantTags
         lines.renames = options.stored
         lines.database = options.database

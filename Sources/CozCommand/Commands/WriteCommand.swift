@@ -68,11 +68,9 @@ private struct WriteSession: ~Copyable {
         parserOptions.cutsNow = options.now != nil
         hasClock = options.now == nil
         parserOptions.participant = options.participant
-        parserOptions.participantTag =
-            options.participantTag ?? WriteOptions.standardParticipantTag
-        if options.participant != nil, options.participantTag == nil {
-            parserOptions.participantTags = ImportOptions.participantTags(
-                of: try database.schemas())
+        if options.participant != nil {
+            parserOptions.participantTags = ParticipantTags(
+                options.participantTag, nil, try database.schemas())
         }
         parser = LineProtocolParser(options: parserOptions)
         batch.source = "standard input"

@@ -108,7 +108,7 @@ struct ObjectColumns {
         var column = ObjectColumn(name: name, place: place, role: .field)
         column.type = types[name]
         func isNamed(_ option: String?) -> Bool { option?.utf8.elementsEqual(name) == true }
-        if place == .tags { column.role = .tag }
+        if place == .tags || tags.contains(name) { column.role = .tag }
         if ignored.contains(name) { column.role = .ignored }
         guard place == .flat, column.role != .ignored else { return column }
         // An option may make a key the experiment of some rows.
@@ -122,7 +122,7 @@ struct ObjectColumns {
             return column
         }
         let isTag =
-            tags.contains(name) || lookup.isTagOfAll(name)
+            column.role == .tag || lookup.isTagOfAll(name)
             || own.map { lookup.isTag(name, in: $0) } == true
         column.role = isTag ? .tag : .field
         column.otherRole = column.role

@@ -8,11 +8,13 @@ struct SchemaLookup {
     private let tagsOfAny: Set<[UInt8]>
     /// Declarations for experiments that the import creates.
     private let preset: FieldDeclarations?
+    private let participantTags: ParticipantTags
     /// For the stored names of renamed columns.
     private let options: ImportOptions
 
     init(_ options: ImportOptions) {
         self.options = options
+        participantTags = options.participantTags
         for schema in options.schemas { schemas[Array(schema.name.utf8)] = schema }
         var tags: Set<[UInt8]> = []
         for schema in options.schemas {
@@ -45,7 +47,7 @@ struct SchemaLookup {
     ///
     /// - Parameter experiment: the experiment; nil if it is unknown.
     func participantTag(of experiment: [UInt8]?) -> [UInt8] {
-        Array(options.participantTag(of: experiment.flatMap { schemas[$0] }).utf8)
+        Array(participantTags.tag(of: experiment).utf8)
     }
 
     /// Returns the participant that tags of an experiment name; nil if there is none.

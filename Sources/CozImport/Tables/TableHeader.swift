@@ -93,7 +93,8 @@ struct TableHeader {
                 for index in found { layout.columns[index].role = role }
             }
         }
-        if kind == .plain, options.hasOneFile {
+        // The rows of Flux results name the fields.
+        if kind == .plain, options.hasOneFile, layout.index(of: .fieldName) == nil {
             for (name, _) in table.columnTypes {
                 _ = try indexes(of: name, .columnTypes, layout, places)
             }

@@ -33,6 +33,8 @@ struct TableRows {
     private let options: ImportOptions
     private let lookup: SchemaLookup
     private let nulls: [[UInt8]]
+    /// The types that options name, for rows that name their field.
+    private var askedTypes: [[UInt8]: FieldType] = [:]
     /// The tag that names participants in rows without an experiment of their own.
     private var participantTag: [UInt8] = []
     private var layout = TableLayout()
@@ -67,6 +69,7 @@ struct TableRows {
         self.options = options
         self.lookup = lookup
         nulls = options.table.nulls.map { Array($0.utf8) }
+        for (name, type) in options.table.columnTypes { askedTypes[Array(name.utf8)] = type }
     }
 
     /// Begins a table.
@@ -436,9 +439,10 @@ struct TableRows {
         let text = block.bytes
         let nameCell = block.cells[cells + nameIndex]
         let cell = block.cells[cells + valueIndex]
-        let column = layout.columns[valueIndex]
+        var column = layout.columns[valueIndex]
         var name = text.copy(nameCell.range)
         if name.isEmpty { name = layout.columns[nameIndex].defaultValue }
+        if let type = askedTypes[name] { (column.type, column.notation) = (type, .plain) }
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
             return .refused(
                 "the name of the field has \(name.count) bytes, expected 1 to "
@@ -450,9 +454,8 @@ struct TableRows {
                     + "\(TableRows.stringSizeBytesMax)", cell: valueIndex)
         }
         if cell.isEmpty && !cell.isQuoted {
-            var named = column
-            named.name = name
-            appendDefault(of: named, valueIndex, &batch)
+            column.name = name
+            appendDefault(of: column, valueIndex, &batch)
         } else if !isNull(text, cell.range) {
             appendNamed(text, cell.range, name, column, valueIndex, &batch)
         }

@@ -21,8 +21,7 @@ struct BeiweReader: PointReader {
 
     private let options: BeiweOptions
     private let imports: ImportOptions
-    /// The participant tags of the experiments in the database.
-    private let participantTags: [[UInt8]: String]
+    private let participantTags: ParticipantTags
     private let tokenizer = BeiweReader.makeTokenizer()
     private var types: BeiweColumnTypes
     /// One per patient and stream.
@@ -156,7 +155,7 @@ struct BeiweReader: PointReader {
         let experiment = batch.experiment(source.stream.utf8.span)
         if let stream = BeiweStream.named(source.stream) {
             batch.suggest(stream.preset, experiment: experiment)
-            declareRenamed(stream, experiment, &batch)
+            declareRenamed(stream, rows, experiment, &batch)
         }
         let tags = try tags(of: source, in: source.stream)
         rows.bind(
@@ -255,12 +254,17 @@ struct BeiweReader: PointReader {
             constant: hasColumn ? nil : survey.map { (BeiweHeader.survey, $0) })
     }
 
-    /// Declares the types of renamed columns, which the preset of the stream does not know.
+    /// Declares the types of renamed columns, which the preset of the stream does not know. A
+    /// column keeps its name in a file that has the new one, too.
     private func declareRenamed(
-        _ stream: BeiweStream, _ experiment: WriteBatch.ExperimentHandle, _ batch: inout WriteBatch
+        _ stream: BeiweStream, _ rows: TimedRows, _ experiment: WriteBatch.ExperimentHandle,
+        _ batch: inout WriteBatch
     ) {
         if imports.renames.isEmpty { return }
-        for column in stream.columns where imports.storedName(of: column.name) != column.name {
+        let names = Set(rows.columns.map { Name($0.name) })
+        for column in stream.columns {
+            let stored = imports.storedName(of: column.name)
+            guard stored != column.name, !names.contains(Name(stored)) else { continue }
             batch.declareType(column.name, column.type, experiment: experiment)
         }
     }
@@ -268,12 +272,7 @@ struct BeiweReader: PointReader {
     private func tags(
         of source: BeiweSource, in experiment: String
     ) throws(DatabaseError) -> [(name: String, value: String)] {
-        var tag = imports.participantTag ?? "id_participant"
-        if case .participant(let name) = imports.settings.identity {
-            tag = name
-        } else if let stored = participantTags[Array(experiment.utf8)] {
-            tag = stored
-        }
+        let tag = participantTags.tag(of: Array(experiment.utf8))
         guard let study = imports.experiment else { return [(tag, source.patient)] }
         if tag == "id_experiment" {
             throw DatabaseError(

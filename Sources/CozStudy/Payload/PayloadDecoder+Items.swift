@@ -163,10 +163,10 @@ extension PayloadDecoder {
 
     /// The tag that names participants in the experiment of the item.
     private func participantTag(_ text: PaddedBytes, _ base: Int) -> String {
-        guard !settings.participantTags.isEmpty, let name = item.measurement else {
-            return settings.participantTag
+        guard !settings.participantTags.isUniform, let name = item.measurement else {
+            return settings.participantTags.standard
         }
-        return settings.participantTags[bytes(name.value, text, base)] ?? settings.participantTag
+        return settings.participantTags.tag(of: bytes(name.value, text, base))
     }
 
     private static func invalidTagReason(_ name: String, _ value: String) -> String? {

@@ -11,11 +11,9 @@ struct PayloadDecoder: ~Copyable {
         /// Whether an item must have the tag that names participants. If not, the identity of the
         /// experiment decides.
         var needsParticipant = true
-        /// Added as `participantTag` to items without that tag.
+        /// The participant of items without the participant tag.
         var participant: String?
-        var participantTag = "id_participant"
-        /// The tags of experiments that have another one.
-        var participantTags: [[UInt8]: String] = [:]
+        var participantTags = ParticipantTags()
         /// The experiments whose identity is not the participant.
         var experimentsWithoutParticipant: Set<[UInt8]> = []
         var arrival = Timestamp(nanoseconds: 0)

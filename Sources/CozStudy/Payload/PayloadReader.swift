@@ -46,7 +46,6 @@ struct PayloadReader: PointReader {
         settings.arrival = payload.enrichment?.arrival ?? options.now ?? .now
         settings.participant = options.participant
         settings.renames = options.stored
-        if let tag = options.participantTag { settings.participantTag = tag }
         settings.participantTags = options.participantTags
         for schema in options.schemas where options.settings.identity == nil {
             if case .participant = schema.identity { continue }
@@ -105,9 +104,9 @@ extension PayloadDecoder.Settings {
     init(_ options: CoziePayloadOptions, _ settings: ExperimentSettings) {
         self.init()
         self.options = options
+        participantTags = ParticipantTags(nil, settings.identity, [])
         switch settings.identity {
-        case nil: break
-        case .participant(let tag): participantTag = tag
+        case nil, .participant: break
         case .allTags, .tags: needsParticipant = false
         }
     }

@@ -35,7 +35,7 @@ struct CozieCSVReader: PointReader {
         experiment = Array(name.utf8)
         let schema = options.schemas.first { $0.name.utf8.elementsEqual(name.utf8) }
         types = CozieTypes(schema, options)
-        participantTag = Array(options.participantTag(of: schema).utf8)
+        participantTag = Array(options.participantTags.tag(of: experiment).utf8)
         self.options = options
     }
 

@@ -86,6 +86,17 @@ struct BeiweFolderTests {
         #expect(try export.ask("SELECT b FROM odd").last?.hasSuffix("7") == true)
     }
 
+    @Test func `a column next to one with its new name keeps name and type`() throws {
+        let export = try BeiweExport([
+            "\(BeiweExport.patient)/gps/a.csv":
+                "timestamp,latitude,longitude,altitude,accuracy,note\n1000,42.5,2,3,4,home\n"
+        ])
+        export.options.renames = ["latitude": "note"]
+        #expect(try !export.load().hasRefusals)
+        let row = try export.ask("SELECT latitude, note FROM gps").last
+        #expect(row?.split(separator: " ").suffix(2) == ["42.5", "home"])
+    }
+
     @Test func `a file whose name is not UTF-8 is an error, not left out`() throws {
         let export = try BeiweExport(["first/gps/a.csv": Self.gps])
         let path = Array(export.path("first/gps/caf").utf8) + [0xE9] + Array(".csv\0".utf8)

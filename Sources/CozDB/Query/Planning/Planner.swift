@@ -144,6 +144,7 @@ struct Planner {
         let patterns = statement.dimensions.filter(\.isPattern)
         guard !patterns.isEmpty else { return [] }
         if let known = patternTagsByOffset[statement.offset] { return known }
+        try checkPatterns(statement.sources)
         var tags: Set<Name> = []
         for source in statement.sources {
             for view in try experiments(source) { tags.formUnion(try tagNames(view)) }

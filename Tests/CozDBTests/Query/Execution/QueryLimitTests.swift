@@ -388,7 +388,8 @@ struct WideStatementTests {
             "SELECT count(f1), "
                 + [String](repeating: "count(*)", count: 900)
                 .joined(separator: ", ") + " FROM m",
-            "SELECT x FROM \(many)", "SHOW FIELD KEYS FROM \(many)",
+            "SELECT x FROM \(many)", "SELECT x FROM (SELECT x FROM \(many)) GROUP BY *",
+            "SHOW FIELD KEYS FROM \(many)",
             "DELETE FROM \(many) WHERE time = 0",
             "DELETE \([String](repeating: "x", count: 80_000).joined(separator: ",")) FROM /./",
             "SELECT top(f1, \(names), 1) FROM m",
