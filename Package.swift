@@ -19,21 +19,34 @@ let settings: [SwiftSetting] =
     ]
 let libraries = settings + (isChecked ? [.unsafeFlags(optimization)] : [])
 
+/// A product that only the trait Service needs.
+func service(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Service"]))
+}
+
 let package = Package(
     name: "cozdb",
     products: [
         .library(name: "CozDB", targets: ["CozDB"]),
         .library(name: "CozImport", targets: ["CozImport"]),
         .library(name: "CozStudy", targets: ["CozStudy"]),
+        .library(name: "CozDBService", targets: ["CozDBService"]),
         .executable(name: "cozdb", targets: ["CozCommand"]),
     ],
-    // Without the trait (`traits: []`), nothing else is resolved.
+    // Without traits (`traits: []`), nothing else is resolved.
     traits: [
         .trait(name: "Command", description: "The command cozdb"),
+        .trait(
+            name: "Service",
+            description: "CozDBService: swift-log, swift-metrics and ServiceLifecycle"),
         .default(enabledTraits: ["Command"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        .package(
+            url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
         .systemLibrary(name: "CozLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -48,6 +61,15 @@ let package = Package(
             swiftSettings: libraries + [.enableExperimentalFeature("Lifetimes")]),
         .target(name: "CozImport", dependencies: ["CozDB", "CozZlib"], swiftSettings: libraries),
         .target(name: "CozStudy", dependencies: ["CozDB", "CozImport"], swiftSettings: libraries),
+        .target(
+            name: "CozDBService",
+            dependencies: [
+                "CozDB",
+                service("Logging", "swift-log"), service("CoreMetrics", "swift-metrics"),
+                service("Metrics", "swift-metrics"),
+                service("ServiceLifecycle", "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "CozCommand",
             dependencies: [
@@ -60,6 +82,9 @@ let package = Package(
         .executableTarget(
             name: "ReadmeProgram", dependencies: ["CozDB"], path: "Examples/ReadmeProgram",
             swiftSettings: warnings + [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "Importer", dependencies: ["CozDB", "CozImport", "CozStudy"],
+            path: "Examples/Importer", swiftSettings: warnings + [.swiftLanguageMode(.v6)]),
         .target(
             name: "CozTestSupport", dependencies: ["CozDB"], path: "Tests/CozTestSupport",
             swiftSettings: libraries),
@@ -73,6 +98,15 @@ let package = Package(
         .testTarget(
             name: "CozStudyTests",
             dependencies: ["CozDB", "CozImport", "CozStudy", "CozTestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CozDBServiceTests",
+            dependencies: [
+                "CozDB", "CozDBService",
+                service("InMemoryLogging", "swift-log"),
+                service("MetricsTestKit", "swift-metrics"),
+                service("ServiceLifecycleTestKit", "swift-service-lifecycle"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CozCommandTests",

@@ -10,6 +10,14 @@ extension Database {
         try await changes.run(body)
     }
 
+    /// Runs work that may wait for others, such as a client that sends slowly, on a thread that no
+    /// other call needs.
+    package static func waiting<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        try await BlockingCallPool(threadCountMax: 1, waitingCountMax: 0).run(body)
+    }
+
     /// Declares fields of an experiment. Cancelling the task has no effect.
     ///
     /// - Throws: As the synchronous form.

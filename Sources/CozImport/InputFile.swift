@@ -24,6 +24,8 @@ public final class InputFile {
     private var descriptor: Int32
     /// The bytes of an input in memory; nil for a file.
     private let bytes: [UInt8]?
+    /// The bytes that a task sends; nil for other inputs.
+    private let stream: ByteStream?
     private let isStandardInput: Bool
     /// The cancellation check, called when a signal interrupts a blocking open or read.
     private let isCancelled: (@Sendable () -> Bool)?
@@ -63,6 +65,7 @@ public final class InputFile {
         self.isCancelled = isCancelled
         endError = nil
         bytes = nil
+        stream = nil
         isStandardInput = path == "-" && folder == nil
         hasPath = !isStandardInput
         name = isStandardInput ? "standard input" : path
@@ -90,6 +93,7 @@ public final class InputFile {
         self.descriptor = descriptor
         self.sizeBytes = sizeBytes
         bytes = nil
+        stream = nil
         folder = nil
         isCancelled = nil
         isStandardInput = false
@@ -105,6 +109,7 @@ public final class InputFile {
     public init(bytes: [UInt8], name: String) {
         self.name = name
         self.bytes = bytes
+        stream = nil
         sizeBytes = bytes.count
         descriptor = -1
         endError = nil
@@ -113,6 +118,21 @@ public final class InputFile {
         isStandardInput = false
         hasPath = false
         origin = 0
+    }
+
+    /// Reads what a task sends, once, like a pipe.
+    init(stream: ByteStream, name: String) {
+        self.name = name
+        self.stream = stream
+        bytes = nil
+        sizeBytes = nil
+        descriptor = -1
+        endError = nil
+        folder = nil
+        isCancelled = nil
+        isStandardInput = false
+        hasPath = false
+        origin = nil
     }
 
     deinit {
@@ -290,6 +310,11 @@ public final class InputFile {
         if let bytes {
             let count = Swift.min(bytes.count - readBytes, target.count)
             unsafe target.copyBytes(from: bytes[readBytes..<(readBytes + count)])
+            readBytes += count
+            return count
+        }
+        if let stream {
+            let count = unsafe try stream.read(into: target)
             readBytes += count
             return count
         }

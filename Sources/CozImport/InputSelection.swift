@@ -34,6 +34,13 @@ public struct ImportInputs {
     ) throws(DatabaseError) {
         selection = try InputSelection([InputFile(bytes: bytes, name: name)], options)
     }
+
+    /// Takes what a task sends as the only input. Waits for its first bytes.
+    init(
+        stream: ByteStream, name: String, options: ImportOptions
+    ) throws(DatabaseError) {
+        selection = try InputSelection([InputFile(stream: stream, name: name)], options)
+    }
 }
 
 /// The files of an import in reading order.

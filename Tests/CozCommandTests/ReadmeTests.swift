@@ -42,6 +42,25 @@ struct ReadmeTests {
         #expect(run.output.contains("72.5"))
     }
 
+    @Test func `the importer of Examples imports, and says what it refused`() throws {
+        let folder = try TemporaryFolder()
+        let files = [
+            "points.txt": "dev,id_participant=p1 x=1 1\nno point\n",
+            "table.csv": "time,id_participant,y\n2024-03-01,p1,7\n",
+        ]
+        for (name, text) in files {
+            try Data(text.utf8).write(to: folder.url.appendingPathComponent(name))
+        }
+        let program = Command.binaries.appendingPathComponent("Importer")
+        let run = try Command.run(
+            program, ["db", "dev", "points.txt", "table.csv"], input: "", in: folder.url)
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(run.output.contains("100 %, 3 points\n"))
+        #expect(run.output.contains("stored 2 values of 2 points\nrefused: points.txt:2: "))
+        let none = try Command.run(program, ["db", "dev", "none"], input: "", in: folder.url)
+        #expect(none.status == 2 && none.output.contains("none"))
+    }
+
     @Test func `the folders that CONTRIBUTING lists exist`() throws {
         let text = try Self.text("CONTRIBUTING.md")
         let part = text.components(separatedBy: "## Where things are\n").last ?? ""

@@ -66,9 +66,9 @@ struct PublicInterfaceTests {
 
         private static var target: String {
             #if arch(arm64)
-                "aarch64-unknown-linux-gnu"
+            "aarch64-unknown-linux-gnu"
             #else
-                "x86_64-unknown-linux-gnu"
+            "x86_64-unknown-linux-gnu"
             #endif
         }
     }
@@ -76,9 +76,9 @@ struct PublicInterfaceTests {
     /// Other compilers print some declarations in other words.
     private static var isKnownCompiler: Bool {
         #if compiler(>=6.3) && compiler(<6.4)
-            true
+        true
         #else
-            false
+        false
         #endif
     }
 

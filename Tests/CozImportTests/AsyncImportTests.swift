@@ -62,3 +62,146 @@ struct AsyncImportTests {
         #expect(rows >= 100 && rows < 50_000 && rows % 100 == 0)
     }
 }
+
+struct ByteStreamImportTests {
+    private struct Broken: Error {}
+
+    /// Chunks of a text, and then an error.
+    private static func chunks(
+        _ text: String, of size: Int, then error: (any Error)? = nil
+    ) -> AsyncThrowingStream<ArraySlice<UInt8>, any Error> {
+        let bytes = Array(text.utf8)
+        return AsyncThrowingStream { continuation in
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                continuation.yield(bytes[start..<min(start + size, bytes.count)])
+            }
+            continuation.finish(throwing: error)
+        }
+    }
+
+    private static func lines(_ count: Int) -> String {
+        (0..<count).map { "dev,id_participant=p\($0 % 5) x=\($0) \($0)\n" }.joined()
+    }
+
+    @Test(arguments: [1, 7, 4096, 3 << 20])
+    func `chunks of any size are the same points`(size: Int) async throws {
+        let database = try Database.inMemory()
+        // More than may wait, unless each byte is a chunk.
+        let count = size == 1 ? 500 : 60_000
+        let report = try await importBytes(
+            Self.chunks(Self.lines(count), of: size), name: "body", into: database)
+        #expect(report.points == count)
+        #expect(try database.rowCount() == count)
+        let sum = try await database.query("SELECT sum(x) FROM dev").series[0].column("sum")
+        #expect(sum?.doubles == [Double(count * (count - 1) / 2)])
+    }
+
+    @Test func `a table is read twice, whatever it comes from`() async throws {
+        let database = try Database.inMemory()
+        var options = ImportOptions()
+        options.format = .csv
+        options.experiment = "dev"
+        let text = "time,id_participant,a\n1,p,1\n2,p,x\n"
+        let report = try await importBytes(
+            Self.chunks(text, of: 3), name: "body", into: database, options: options)
+        #expect(report.values == 2 && !report.hasRefusals)
+        let schemas = try await database.schemas()
+        #expect(schemas[0].field("a")?.type == .string)
+    }
+
+    @Test func `the points before an error of the sequence are kept, and the error is thrown`()
+        async throws
+    {
+        let database = try Database.inMemory()
+        let text = Self.lines(100) + "dev,id_participant=p x=1"
+        await #expect(throws: Broken.self) {
+            try await importBytes(
+                Self.chunks(text, of: 64, then: Broken()), name: "body", into: database)
+        }
+        #expect(try database.rowCount() == 100)
+    }
+
+    @Test func `an error of the import ends the iteration`() async throws {
+        let database = try Database.inMemory()
+        let sequence = Numbered(chunk: Array("{\"a\":1}\n".utf8), count: 1_000_000)
+        let error = await #expect(throws: DatabaseError.self) {
+            try await importBytes(sequence, name: "body", into: database)
+        }
+        #expect(error?.kind == .usage && error?.file == "body")
+        #expect(sequence.given.load(ordering: .relaxed) < 1_000_000)
+    }
+
+    @Test(arguments: [0, 10_000])
+    func `cancelling ends an import whose sequence gives nothing more`(count: Int) async throws {
+        let database = try Database.inMemory()
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        continuation.yield(Array(Self.lines(count).utf8))
+        let task = Task { try await importBytes(stream, name: "body", into: database) }
+        try await Task.sleep(for: .milliseconds(20))
+        task.cancel()
+        let error = await #expect(throws: DatabaseError.self) { try await task.value }
+        #expect(error?.kind == .cancelled)
+        continuation.finish()
+    }
+
+    @Test func `a sender waits until its bytes are read`() async throws {
+        let stream = ByteStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let counter = Counter()
+            group.addTask {
+                for _ in 0..<100 {
+                    _ = await stream.send([UInt8](repeating: 7, count: 100_000))
+                    counter.value.add(1, ordering: .relaxed)
+                }
+                stream.end(.success(()))
+            }
+            // Without a reader the sender stops after about a megabyte.
+            for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(counter.value.load(ordering: .relaxed) <= 11)
+            let total = try await Database.waiting { () throws(DatabaseError) in
+                var (total, count) = (0, 1)
+                var buffer = [UInt8](repeating: 0, count: 77_777)
+                while count > 0 {
+                    var result = Result<Int, DatabaseError>.success(0)
+                    unsafe buffer.withUnsafeMutableBytes { target in
+                        result = Result { () throws(DatabaseError) in
+                            try unsafe stream.read(into: target)
+                        }
+                    }
+                    count = try result.get()
+                    total += count
+                }
+                return total
+            }
+            #expect(total == 10_000_000)
+            try await group.waitForAll()
+        }
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+}
+
+/// The same chunk many times; counts how many were asked for.
+private final class Numbered: AsyncSequence, Sendable {
+    typealias Element = [UInt8]
+    let given = Atomic<Int>(0)
+    private let chunk: [UInt8]
+    private let count: Int
+
+    init(chunk: [UInt8], count: Int) {
+        self.chunk = chunk
+        self.count = count
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let sequence: Numbered
+        mutating func next() async -> [UInt8]? {
+            let number = sequence.given.add(1, ordering: .relaxed).newValue
+            return number > sequence.count ? nil : sequence.chunk
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+}

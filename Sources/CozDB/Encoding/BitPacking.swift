@@ -5,7 +5,7 @@
 // packed as one bit stream, so that small blocks do not pay for empty lanes.
 
 #if _endian(big)
-    #error("the kernels load little-endian words as they are")
+#error("the kernels load little-endian words as they are")
 #endif
 
 /// Number of values in a SIMD group.

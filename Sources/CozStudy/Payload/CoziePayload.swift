@@ -108,8 +108,21 @@ public struct CoziePayload: Sendable {
     /// - Throws: `usage` if an item or value is refused and the options are atomic; the errors of
     ///   `Database.write`. Nothing is stored then.
     public func write(to database: Database) throws(DatabaseError) -> Report {
+        report(try database.write(batch))
+    }
+
+    /// Stores the payload and its refusals in one commit, on a thread of the database. Cancelling
+    /// the task has no effect.
+    ///
+    /// - Throws: as the synchronous form; `busy` if too many calls wait for the database
+    ///   (`DatabaseOptions.waitingCallCountMax`).
+    public func write(to database: Database) async throws(DatabaseError) -> Report {
+        report(try await database.write(batch))
+    }
+
+    private func report(_ write: WriteReport) -> Report {
         var report = Report(itemCount: itemCount, issues: issues)
-        report.write = try database.write(batch)
+        report.write = write
         for refusal in report.write.examples {
             let issue = Issue(refusal)
             if !report.issues.contains(issue) { report.issues.append(issue) }

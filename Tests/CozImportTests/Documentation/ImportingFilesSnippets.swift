@@ -105,6 +105,21 @@ struct ImportingFilesSnippets {
         #expect(report.points == 1)
     }
 
+    @Test func `the article imports chunks`() async throws {
+        let database = try Database.inMemory()
+        let body = ["dev,id_participant=p01 rate=7", "1 1\n"]
+        let chunks = AsyncStream { continuation in
+            for chunk in body { continuation.yield(Array(chunk.utf8)) }
+            continuation.finish()
+        }
+        let options = ImportOptions()
+        // Snippet: Import bytes as they arrive
+        let report = try await importBytes(
+            chunks, name: "upload 18", into: database, options: options)
+        // End of snippet
+        #expect(report.points == 1)
+    }
+
     @Test func `the article's parser reads chunks`() throws {
         let database = try Database.open(folder.path)
         let chunks = [Array("dev,id_participant=p01 rate=7".utf8), Array("1 1\n".utf8)]

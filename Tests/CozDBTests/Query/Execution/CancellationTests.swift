@@ -169,10 +169,10 @@ private final class GapMeter: Sendable {
         ]
 
     #if DEBUG
-        /// Without optimization a pattern of 900 classes of letters takes half a second.
-        private static let secondsMax = 1.0
+    /// Without optimization a pattern of 900 classes of letters takes half a second.
+    private static let secondsMax = 1.0
     #else
-        private static let secondsMax = 0.1
+    private static let secondsMax = 0.1
     #endif
 
     @Test(.enabled(if: Growth.isMeasured, "a clock tells little beside other tests"))
