@@ -14,7 +14,7 @@ extension Database {
     /// changes are looked for four times a second while somebody waits for them.
     ///
     /// Cost: a commit passes over the rows of its batch once while somebody observes. On a
-    /// read-only database, as `snapshot()` after each change.
+    /// read-only database, as `snapshot()` at the beginning and after each change.
     ///
     /// - Throws: As `snapshot`.
     public func commits(
@@ -67,7 +67,12 @@ extension Database {
         let schemas = engine.state.withLock { $0.schemas }
         let asked = batch.settings.identity.map { [$0] } ?? []
         let tags = schemas.participantTags.union(Identity.participantTags(asked))
-        observers.notify(CommittedChange(batch, sequence: sequence, participantTags: tags))
+        observers.notify(
+            CommittedChange(batch, sequence: sequence, participantTags: tags) { experiment in
+                // Rows replaced other rows, whose participants the batch need not name.
+                let schema = schemas.named(experiment)
+                return tags.contains { schema?.attribute($0.text) != nil }
+            })
     }
 }
 
@@ -166,7 +171,7 @@ final class ChangePoll: Sendable {
         var position: LiveReader.Position
         /// The last log as it was; its time of change tells of commits that LOCK does not have.
         var log: (name: String, file: any File)?
-        var sequence: UInt64?
+        var sequence: UInt64
         /// Whether another commit may have come at the same time of change.
         var isRecent = true
     }
@@ -186,7 +191,8 @@ final class ChangePoll: Sendable {
         self.database = database
         self.reader = reader
         let position = try reader.position()
-        let seen = Seen(position: position, log: try ChangePoll.lastLog(reader))
+        let log = try ChangePoll.lastLog(reader)
+        let seen = Seen(position: position, log: log, sequence: try reader.snapshot().sequence)
         state = Mutex(State(seen: seen))
     }
 
@@ -243,8 +249,7 @@ final class ChangePoll: Sendable {
         let now = Seen(position: position, log: log, sequence: sequence, isRecent: !isSame)
         // Without another manifest, only a commit changes what there is.
         let isChanged =
-            position.generation != seen?.position.generation
-            || (seen?.sequence).map { $0 != sequence } ?? !isSame
+            position.generation != seen?.position.generation || sequence != seen?.sequence
         guard isChanged else { return (nil, now) }
         return (CommittedChange(sequence: sequence, experiments: nil), now)
     }

@@ -40,7 +40,8 @@ public struct TableOptions: Sendable {
     /// a tab in `.tsv` files.
     public var delimiter: UInt8?
     /// Whether numbers have a decimal comma, and optionally a point between groups of three digits:
-    /// `1.234,5`. Columns with a datatype of their own and JSON are read as they are.
+    /// `1.234,5`. Columns of a table with a row `#datatype`, columns whose header gives a notation
+    /// (`x|double:,.`), and JSON are read as they are.
     public var hasDecimalComma = false
     /// Texts that mean no value, in addition to empty cells.
     public var nulls: [String] = []

@@ -539,29 +539,6 @@ internal import Testing
         }
     }
 
-    @Test func `columns of tags may be members of fields`() throws {
-        let found = try read(
-            #"{"measurement":"m","time":1,"tags":{"a":"b"},"fields":{"room":"5","x":1}}"#, .ndjson
-        ) { $0.table.tagColumns = ["room"] }
-        #expect(found.lines == ["m,a=b,room=5 x=1 1"])
-    }
-
-    @Test(arguments: [InputFormat.annotatedCSV, .csv].map { $0.name })
-    func `a type that is asked for is that of a field of Flux`(format: String) throws {
-        let isAnnotated = format == InputFormat.annotatedCSV.name
-        let annotations = "#datatype,string,string,dateTime:number,double\n"
-        let found = try read(
-            (isAnnotated ? annotations : "")
-                + ",_measurement,_field,_time,_value\n,m,steps,1,7\n,m,pulse,1,8\n,m,steps,2,7.5\n",
-            isAnnotated ? .annotatedCSV : .csv
-        ) {
-            $0.table.columnTypes = [("steps", .integer)]
-            $0.table.timeFormat = .epoch(.nanoseconds)
-        }
-        // The value that is no integer stays as it is, for the database to refuse.
-        #expect(found.lines == ["m steps=7i 1", "m pulse=8 1", "m steps=7.5 2"])
-    }
-
     @Test func `only words for true and false are booleans`() throws {
         let words = ["true", "FALSE", "T", "f", "Yes", "no", "y", "N", "1", "0"]
         let others = ["NaN", "NA", "None", "null", "tomato", "10", "\u{11}", "on"]

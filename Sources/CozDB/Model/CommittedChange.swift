@@ -9,7 +9,8 @@ public struct CommittedChange: Equatable, Sendable {
     /// The names of the experiments that changed. nil: any may have changed.
     public var experiments: Set<String>?
     /// The participants that the changed rows name, in any tag that names participants in some
-    /// experiment. nil: those of any may have changed.
+    /// experiment. nil: those of any may have changed, as when such a tag is no part of the
+    /// identity: then a row may have named another participant before.
     public var participants: Set<String>?
     /// The time span of the changed rows; empty if no rows changed, but for example a declaration.
     /// `TimeRange.all` after a deletion.
@@ -27,8 +28,13 @@ public struct CommittedChange: Equatable, Sendable {
 
     /// The change that a batch makes.
     ///
-    /// - Parameter participantTags: the tags that name participants in any experiment.
-    init(_ batch: borrowing WriteBatch, sequence: UInt64, participantTags: Set<Name>) {
+    /// - Parameters:
+    ///   - participantTags: the tags that name participants in any experiment.
+    ///   - mayReplaceAny: whether rows of an experiment may replace rows of any participant.
+    init(
+        _ batch: borrowing WriteBatch, sequence: UInt64, participantTags: Set<Name>,
+        mayReplaceAny: (String) -> Bool
+    ) {
         self.sequence = sequence
         var names = Set(batch.declarations.map { batch.experiments.text($0.experiment) })
         var participants: Set<String> = []
@@ -46,8 +52,10 @@ public struct CommittedChange: Equatable, Sendable {
             }
         }
         experiments = names
-        self.participants =
-            participants.count > CommittedChange.participantCountMax ? nil : participants
+        let isAny =
+            participants.count > CommittedChange.participantCountMax
+            || names.contains(where: mayReplaceAny)
+        self.participants = isAny ? nil : participants
         times =
             first <= last
             ? TimeRange(lower: first, upper: last.addingSaturating(1))

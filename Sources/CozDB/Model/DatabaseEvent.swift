@@ -1,7 +1,7 @@
 // What a database tells an operator, besides the results of calls.
 
-/// An event of interest to an operator. Its description is a line for a log, without measured
-/// values. Later versions may have more events.
+/// An event of interest to an operator. Its description is a line for a log, without values that
+/// participants sent. Later versions may have more events.
 public enum DatabaseEvent: Sendable, CustomStringConvertible {
     /// The opening replayed the write-ahead log, because the database was not closed.
     ///

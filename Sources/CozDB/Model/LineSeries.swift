@@ -40,25 +40,35 @@ struct LineSeries {
     }
 
     /// Parses an item such as `{"measurement":"dev","tags":{"id_participant":"p1"},...}`, possibly
-    /// truncated. Its tags are those of the first object `tags`; without one, every name with a
-    /// string or number is taken as a tag, at any depth.
+    /// truncated. Its experiment and its tags are members of the item itself, or else the first of
+    /// their name at any depth. Without an object `tags`, every name with a string or number is
+    /// taken as a tag.
     private static func item(_ item: [UInt8]) -> Found? {
         var words = JSONWords(item)
         // A refused row of an answer of InfluxDB.
         let isAnswer = item.starts(with: "{\"results\":".utf8)
         let experimentName = Name(isAnswer ? "name" : "measurement")
-        var experiment: String?
+        let ownDepth = isAnswer ? 3 : 1
+        var experiments: (own: String?, first: String?)
         var all: [(name: String, value: String)] = []
-        var own: [(name: String, value: String)] = []
+        var tagged: [(object: Int, name: String, value: String)] = []
         while let pair = words.nextPair() {
-            if !words.isInTags, experiment == nil, Name(pair.name) == experimentName {
-                experiment = pair.value
-            } else if !pair.value.isEmpty {
-                all.append(pair)
-                if words.isInTags { own.append(pair) }
+            if words.openTags == nil, Name(pair.name) == experimentName {
+                let isNew = experiments.first == nil
+                experiments.first = experiments.first ?? pair.value
+                if words.depth == ownDepth { experiments.own = experiments.own ?? pair.value }
+                if isNew { continue }
             }
+            if pair.value.isEmpty { continue }
+            all.append(pair)
+            if let object = words.openTags { tagged.append((object, pair.name, pair.value)) }
         }
-        let tags = words.hasTags ? own : all
+        let experiment = experiments.own ?? experiments.first
+        var tags = all
+        if let object = words.tagsDepths.firstIndex(of: ownDepth) ?? words.tagsDepths.indices.first
+        {
+            tags = tagged.filter { $0.object == object }.map { ($0.name, $0.value) }
+        }
         return experiment == nil && tags.isEmpty ? nil : (experiment ?? "", tags)
     }
 
@@ -86,13 +96,12 @@ struct LineSeries {
 private struct JSONWords {
     private let bytes: [UInt8]
     private var index = 0
-    /// The number of open objects, and of those around the first one that is called `tags`.
-    private var depth = 0
-    private var tagsDepth: Int?
-    /// Whether the last pair was in that object.
-    private(set) var isInTags = false
-
-    var hasTags: Bool { tagsDepth != nil }
+    /// The number of objects around the last pair.
+    private(set) var depth = 0
+    /// The number of objects around each object that is called `tags` and is in no other of these.
+    private(set) var tagsDepths: [Int] = []
+    /// The index of the one around the last pair; nil if there is none.
+    private(set) var openTags: Int?
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -107,7 +116,7 @@ private struct JSONWords {
                 index += 1
                 if byte == UInt8(ascii: "{") { depth += 1 }
                 if byte == UInt8(ascii: "}") { depth -= 1 }
-                if let tagsDepth, depth <= tagsDepth { isInTags = false }
+                if let openTags, depth <= tagsDepths[openTags] { self.openTags = nil }
                 continue
             }
             let name = text()
@@ -115,8 +124,9 @@ private struct JSONWords {
             guard self.byte == UInt8(ascii: ":") else { continue }
             index += 1
             skipBlanks()
-            if tagsDepth == nil, self.byte == UInt8(ascii: "{"), Name(name) == Name("tags") {
-                (tagsDepth, isInTags) = (depth, true)
+            if openTags == nil, self.byte == UInt8(ascii: "{"), Name(name) == Name("tags") {
+                openTags = tagsDepths.count
+                tagsDepths.append(depth)
                 depth += 1
                 index += 1
                 continue

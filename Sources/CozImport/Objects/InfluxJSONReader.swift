@@ -48,6 +48,7 @@ private struct InfluxJSONDecoder: ~Copyable {
     private var name: [UInt8] = []
     private var tags: [(name: String, value: String)] = []
     private let skippedTags: Set<[UInt8]>
+    private let participantColumn: String?
     private var columnNames: [[UInt8]] = []
     /// The columns of the names, once the name and the tags of the series are known.
     private var columns: [Int] = []
@@ -63,6 +64,7 @@ private struct InfluxJSONDecoder: ~Copyable {
     init(_ options: ImportOptions) {
         rows = ObjectRows(options)
         skippedTags = Set(options.table.ignoredColumns.map { Array($0.utf8) })
+        participantColumn = options.table.participantColumn
     }
 
     mutating func begin() {
@@ -227,7 +229,13 @@ private struct InfluxJSONDecoder: ~Copyable {
         }
         rowsNesting = input.scanner.nesting
         head = nil
-        rows.series = ObjectRows.Series(experiment: name, tags: tags)
+        let participantTag = String(decoding: rows.lookup.participantTag(of: name), as: UTF8.self)
+        rows.series = ObjectRows.Series(
+            experiment: name,
+            tags: tags.map { tag in
+                let isParticipant = participantColumn?.utf8.elementsEqual(tag.name.utf8) == true
+                return isParticipant ? (participantTag, tag.value) : tag
+            })
     }
 
     // MARK: Rows
@@ -272,6 +280,7 @@ private struct InfluxJSONDecoder: ~Copyable {
             refuse(place, "\(count) values, expected \(columns.count) (one per column)", &batch)
             return true
         }
+        rows.keepNames(&row)
         switch try rows.add(row, line: place.line, to: &batch) {
         case .point: return true
         case .empty: return false

@@ -32,6 +32,8 @@ struct ObjectColumn {
     var mayBeTag = false
     /// The type that the options request.
     var type: FieldType?
+    /// The name under which it is stored, if that is another.
+    var newName: [UInt8]?
 }
 
 struct ObjectColumns {
@@ -46,6 +48,8 @@ struct ObjectColumns {
     /// The experiment that `byKey` is for, and the keys of the others.
     private var experiment: [UInt8]?
     private var otherKeys: [[UInt8]?: [[UInt8]: Int]] = [:]
+    /// What renamed columns are in rows that have their new name, too.
+    private var keepingName: [Int: Int] = [:]
 
     init(_ options: ImportOptions, _ lookup: SchemaLookup) {
         self.options = options
@@ -101,16 +105,28 @@ struct ObjectColumns {
         return all.count - 1
     }
 
+    /// Returns the column that a renamed one is in rows that have its new name, too.
+    mutating func column(_ column: Int, keepingNameBeside newName: [UInt8]) -> Int {
+        if let known = keepingName[column] { return known }
+        keepingName[column] = all.count
+        all.append(make(all[column].name, all[column].place, experiment, beside: [newName]))
+        return all.count - 1
+    }
+
+    /// - Parameter others: columns beside it.
     private func make(
-        _ name: [UInt8], _ place: ObjectSection, _ experiment: [UInt8]?
+        _ name: [UInt8], _ place: ObjectSection, _ experiment: [UInt8]?,
+        beside others: Set<[UInt8]> = []
     ) -> ObjectColumn {
         let table = options.table
         var column = ObjectColumn(name: name, place: place, role: .field)
         column.type = types[name]
+        let stored = lookup.stored(name)
+        if stored != name, !others.contains(stored) { column.newName = stored }
         func isNamed(_ option: String?) -> Bool { option?.utf8.elementsEqual(name) == true }
         if place == .tags || tags.contains(name) { column.role = .tag }
         if ignored.contains(name) { column.role = .ignored }
-        guard place == .flat, column.role != .ignored else { return column }
+        guard column.role != .ignored else { return column }
         // An option may make a key the experiment of some rows.
         let own =
             table.experimentColumn == nil
@@ -121,12 +137,13 @@ struct ObjectColumns {
             column.isParticipant = true
             return column
         }
+        guard place == .flat else { return column }
         let isTag =
-            column.role == .tag || lookup.isTagOfAll(name)
-            || own.map { lookup.isTag(name, in: $0) } == true
+            column.role == .tag || lookup.isTagOfAll(name, beside: others)
+            || own.map { lookup.isTag(name, in: $0, beside: others) } == true
         column.role = isTag ? .tag : .field
         column.otherRole = column.role
-        column.mayBeTag = !isTag && own == nil && lookup.mayBeTag(name)
+        column.mayBeTag = !isTag && own == nil && lookup.mayBeTag(name, beside: others)
         let text = String(decoding: name, as: UTF8.self)
         let isNamedByRow = experiment == nil && options.experiment == nil
         if isNamed(table.experimentColumn) {

@@ -74,6 +74,7 @@ private struct ObjectDecoder: ~Copyable {
             return true
         }
         defer { input.release() }
+        rows.keepNames(&row)
         switch try rows.add(row, line: place.line, to: &batch) {
         case .point: return true
         case .empty: return false

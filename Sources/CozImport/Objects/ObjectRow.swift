@@ -58,6 +58,9 @@ struct ObjectRow: ~Copyable {
             ObjectCell(column: column, kind: kind, bits: bits, text: start..<buffer.count))
     }
 
+    /// Makes a cell one of another column.
+    mutating func move(_ index: Int, to column: Int) { cells[index].column = column }
+
     private mutating func append(_ scanner: JSONScanner) {
         if scanner.hasEscapes {
             var bytes: [UInt8] = []

@@ -95,6 +95,19 @@ struct ObjectRows {
 
     // MARK: Rows
 
+    /// Lets renamed columns keep their names if the row has the new name, too.
+    mutating func keepNames(_ row: inout ObjectRow) {
+        if options.renames.isEmpty { return }
+        var names: Set<[UInt8]>?
+        for (index, cell) in row.cells.enumerated() {
+            guard let newName = columns.all[cell.column].newName else { continue }
+            let present = names ?? Set(row.cells.map { columns.all[$0.column].name })
+            names = present
+            guard present.contains(newName) else { continue }
+            row.move(index, to: columns.column(cell.column, keepingNameBeside: newName))
+        }
+    }
+
     /// Adds one row.
     ///
     /// - Throws: `usage` for a time that is implausible in the import's precision.
@@ -205,8 +218,12 @@ struct ObjectRows {
     private mutating func findTagColumns(_ row: borrowing ObjectRow) {
         for cell in row.cells where columns.all[cell.column].mayBeTag {
             if plans[current].areTags[cell.column] != nil { continue }
+            let column = columns.all[cell.column]
+            // A column that is renamed, and has no new name here, keeps its own.
+            let stored = lookup.stored(column.name)
             plans[current].areTags[cell.column] = lookup.isTag(
-                columns.all[cell.column].name, in: plans[current].name)
+                column.name, in: plans[current].name,
+                beside: column.newName == nil ? [stored] : [])
         }
     }
 

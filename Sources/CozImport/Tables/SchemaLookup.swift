@@ -78,22 +78,28 @@ struct SchemaLookup {
     }
 
     /// Whether the options make a column a tag in every experiment.
-    func isTagOfAll(_ column: [UInt8]) -> Bool {
-        names(of: column).contains { name in
+    ///
+    /// - Parameter others: the columns beside it.
+    func isTagOfAll(_ column: [UInt8], beside others: Set<[UInt8]>) -> Bool {
+        names(of: column, others).contains { name in
             options.participantTag?.utf8.elementsEqual(name) == true
                 || options.settings.identity?.names(name) == true
         }
     }
 
     /// Whether a column is a tag in some experiment, so that the experiment of a row decides.
-    func mayBeTag(_ column: [UInt8]) -> Bool {
-        names(of: column).contains { tagsOfAny.contains($0) || $0 == participantTag(of: nil) }
+    func mayBeTag(_ column: [UInt8], beside others: Set<[UInt8]>) -> Bool {
+        names(of: column, others).contains {
+            tagsOfAny.contains($0) || $0 == participantTag(of: nil)
+        }
     }
 
     /// Whether a column is a tag of an experiment: the participant tag, or a tag that it has and
     /// that is no field.
-    func isTag(_ column: [UInt8], in experiment: [UInt8]) -> Bool {
-        names(of: column).contains { isName($0, ofTagIn: experiment) }
+    func isTag(
+        _ column: [UInt8], in experiment: [UInt8], beside others: Set<[UInt8]>
+    ) -> Bool {
+        names(of: column, others).contains { isName($0, ofTagIn: experiment) }
     }
 
     private func isName(_ name: [UInt8], ofTagIn experiment: [UInt8]) -> Bool {
@@ -104,10 +110,11 @@ struct SchemaLookup {
             || options.tagNames[experiment]?.contains(name) == true
     }
 
-    /// The name under which a column is stored, and its own: a renamed tag is still a tag.
-    private func names(of column: [UInt8]) -> [[UInt8]] {
+    /// The name under which a column is stored, and its own: a renamed tag is still a tag. Beside
+    /// a column with the new name it keeps its own.
+    private func names(of column: [UInt8], _ others: Set<[UInt8]>) -> [[UInt8]] {
         let name = stored(column)
-        return name == column ? [column] : [name, column]
+        return name == column || others.contains(name) ? [column] : [name, column]
     }
 }
 

@@ -35,6 +35,19 @@ struct TableColumn {
         case boolean(true: [[UInt8]], false: [[UInt8]])
         /// A boolean as true, t, yes, y or 1, or as false, f, no, n or 0, in any case.
         case words
+
+        /// Whether values of a type can be written like this.
+        private func fits(_ type: FieldType) -> Bool {
+            switch self {
+            case .plain: true
+            case .unsigned, .decimalComma, .number: type == .float || type == .integer
+            case .duration: type == .integer
+            case .boolean, .words: type == .boolean
+            }
+        }
+
+        /// The notation of the same column if an option gives it another type.
+        func of(_ type: FieldType) -> Notation { fits(type) ? self : .plain }
     }
 
     /// The name of the tag or field, in UTF-8.
@@ -96,6 +109,11 @@ struct TableLayout {
     /// Whether the type of some field must be looked up or inferred.
     var hasOpenTypes: Bool {
         columns.contains { $0.type == nil && ($0.role == .field || $0.role == .fieldValue) }
+    }
+
+    /// The names of its columns and constants.
+    var names: Set<[UInt8]> {
+        Set((columns + constants).filter { $0.role != .ignored }.map(\.name))
     }
 
     func index(of role: TableColumn.Role) -> Int? { columns.firstIndex { $0.role == role } }

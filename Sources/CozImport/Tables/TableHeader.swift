@@ -34,7 +34,10 @@ struct TableHeader {
     ) throws(DatabaseError) -> TableLayout {
         var layout = TableLayout(
             columns: names.map { TableColumn(name: $0) }, constants: constants, line: line)
-        for index in names.indices { TableHeader.applyShorthand(&layout.columns[index]) }
+        for index in names.indices {
+            if table.hasDecimalComma { layout.columns[index].notation = .decimalComma }
+            TableHeader.applyShorthand(&layout.columns[index])
+        }
         let isFlux = Set(["_field", "_value", "_time"].map { Array($0.utf8) })
             .isSubset(of: names)
         if isFlux { markFlux(&layout) }
@@ -50,11 +53,6 @@ struct TableHeader {
             layout.columns[index].role = .ignored
         }
         applyTypes(&layout)
-        if table.hasDecimalComma {
-            for index in layout.columns.indices where layout.columns[index].notation == .plain {
-                layout.columns[index].notation = .decimalComma
-            }
-        }
         try check(layout)
         return layout
     }
@@ -86,6 +84,7 @@ struct TableHeader {
             for name in names {
                 let isOptional =
                     layout.isAnnotated
+                    || role == .ignored && layout.index(of: .fieldName) != nil
                     || layout.constants.contains { $0.name.elementsEqual(name.utf8) }
                 let found =
                     isOptional
@@ -211,14 +210,15 @@ struct TableHeader {
 
     private func markTags(_ layout: inout TableLayout, isFlux: Bool) {
         let experiment = experiment(layout)
+        let names = layout.names
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && column.type == nil {
             let isTag =
-                isFlux || lookup.isTagOfAll(column.name)
-                || experiment.map { lookup.isTag(column.name, in: $0) } == true
+                isFlux || lookup.isTagOfAll(column.name, beside: names)
+                || experiment.map { lookup.isTag(column.name, in: $0, beside: names) } == true
             if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
             layout.columns[index].mayBeTag =
-                !isTag && experiment == nil && lookup.mayBeTag(column.name)
+                !isTag && experiment == nil && lookup.mayBeTag(column.name, beside: names)
         }
     }
 
@@ -254,9 +254,7 @@ struct TableHeader {
             for index in places.indexes(of: name) {
                 if layout.columns[index].role == .time { continue }
                 layout.columns[index].type = type
-                if layout.columns[index].notation != .plain {
-                    layout.columns[index].notation = .plain
-                }
+                layout.columns[index].notation = layout.columns[index].notation.of(type)
             }
         }
     }

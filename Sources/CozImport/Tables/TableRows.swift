@@ -35,6 +35,7 @@ struct TableRows {
     private let nulls: [[UInt8]]
     /// The types that options name, for rows that name their field.
     private var askedTypes: [[UInt8]: FieldType] = [:]
+    private let skipped: Set<[UInt8]>
     /// The tag that names participants in rows without an experiment of their own.
     private var participantTag: [UInt8] = []
     private var layout = TableLayout()
@@ -69,6 +70,7 @@ struct TableRows {
         self.options = options
         self.lookup = lookup
         nulls = options.table.nulls.map { Array($0.utf8) }
+        skipped = Set(options.table.ignoredColumns.map { Array($0.utf8) })
         for (name, type) in options.table.columnTypes { askedTypes[Array(name.utf8)] = type }
     }
 
@@ -286,10 +288,12 @@ struct TableRows {
                 ? type(of: columns[index].name, in: name, column: columns[index], at: index) : nil
         }
         (fields, tags) = ([], [])
+        let names = layout.names
         for (index, column) in columns.enumerated() {
             switch column.role {
             case .tag, .tagList: tags.append(index)
-            case .field where column.mayBeTag && lookup.isTag(column.name, in: name):
+            case .field
+            where column.mayBeTag && lookup.isTag(column.name, in: name, beside: names):
                 tags.append(index)
             case .field: fields.append(index)
             default: break
@@ -442,7 +446,10 @@ struct TableRows {
         var column = layout.columns[valueIndex]
         var name = text.copy(nameCell.range)
         if name.isEmpty { name = layout.columns[nameIndex].defaultValue }
-        if let type = askedTypes[name] { (column.type, column.notation) = (type, .plain) }
+        if skipped.contains(name) { return nil }
+        if let type = askedTypes[name] {
+            (column.type, column.notation) = (type, column.notation.of(type))
+        }
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
             return .refused(
                 "the name of the field has \(name.count) bytes, expected 1 to "

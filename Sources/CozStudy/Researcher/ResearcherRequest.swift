@@ -73,7 +73,10 @@ extension ResearcherRequest {
     }
 
     private func reference(toTag name: String, _ schema: ExperimentSchema) -> String {
-        let isTag = schema.attribute(name) != nil || schema.identity.contains(name)
+        // Any name may be a tag of the identity of all tags; then a field of the name comes first.
+        let isTag =
+            schema.attribute(name) != nil
+            || schema.identity != .allTags && schema.identity.contains(name)
         return QueryText.name(name) + (isTag && schema.field(name) != nil ? "::tag" : "")
     }
 

@@ -33,6 +33,25 @@ struct LineSeriesTests {
             ]
         ),
         (#" {"debug":{"a":"1"}}"#, "", ["a": "1"]),
+        // Members of other members are not the item's own.
+        (
+            #"{"fields":{"measurement":"x"},"measurement":"g","tags":{"id_participant":"p2"}}"#,
+            "g", ["id_participant": "p2"]
+        ),
+        (
+            #"{"fields":{"n":{"tags":{"a":"p1"}}},"measurement":"g","tags":{"a":"p2"}}"#, "g",
+            ["a": "p2"]
+        ),
+        (#"{"fields":{"tags":{"a":"p1"}},"measurement":"g","tags":{}}"#, "g", [:]),
+        // Without its own, the first of the name is as good as any.
+        (
+            #"{"item":{"measurement":"g","tags":{"a":"p1"}},"b":{"tags":{"a":"p2"}}"#, "g",
+            ["a": "p1"]
+        ),
+        (
+            #"{"results":[{"series":[{"name":"m","tags":{"a":"b"},"columns":["time","name"],"#
+                + #""values":[[1,{"name":"x","tags":{"a":"c"}}]]}]}]}"#, "m", ["a": "b"]
+        ),
     ])
     func `items of JSON are read as far as they are there`(
         line: String, experiment: String, tags: [String: String]

@@ -38,15 +38,68 @@ struct CommitObservationTests {
         #expect(both.times == TimeRange(lower: 5, upper: 102))
     }
 
-    @Test func `a participant is one whatever tag names it`() async throws {
+    /// Writes a row of an experiment and returns the participants of the change.
+    private func participants(
+        _ identity: Identity, _ experiment: String, _ tags: [String: String]
+    ) async throws -> Set<String>? {
         var batch = WriteBatch()
-        batch.settings.identity = .participant(tag: "who")
+        batch.settings.identity = identity
         try batch.add(
-            experiment: "whose", tags: ["who": "p1", "id_participant": "p2"],
-            time: Timestamp(nanoseconds: 1), fields: ["x": 1])
+            experiment: experiment, tags: tags, time: Timestamp(nanoseconds: 1), fields: ["x": 1])
         var changes = try database.commits().makeAsyncIterator()
         _ = try await database.write(batch)
-        #expect(try await changes.next()?.participants == ["p1", "p2"])
+        return try #require(await changes.next()).participants
+    }
+
+    @Test func `a participant is one whatever tag names it`() async throws {
+        let who = try await participants(.participant(tag: "who"), "whose", ["who": "p1"])
+        #expect(who == ["p1"])
+        let both = ["who": "p1", "id_participant": "p2"]
+        #expect(try await participants(.allTags, "all", both) == ["p1", "p2"])
+    }
+
+    @Test func `a row that may have named another participant names any`() async throws {
+        _ = try await participants(.participant(tag: "who"), "whose", ["who": "w"])
+        let rooms = Identity.tags(["room"])
+        for tag in ["id_participant", "who"] {
+            _ = try await participants(rooms, "rooms \(tag)", ["room": "a", tag: "p1"])
+            // p1 loses the row, or its value in it.
+            for tags in [["room": "a"], ["room": "a", tag: "p2"]] {
+                #expect(try await participants(rooms, "rooms \(tag)", tags) == nil, "\(tags)")
+            }
+        }
+        let named = try await participants(
+            .tags(["id_participant", "room"]), "keyed", ["room": "a", "id_participant": "p1"])
+        #expect(named == ["p1"])
+    }
+
+    @Test func `what observing costs a commit does not grow with the experiments`() async throws {
+        func seconds(besides count: Int) throws -> Double {
+            let database = try Database.inMemory()
+            var batch = WriteBatch()
+            for number in 0..<count {
+                try batch.add(
+                    experiment: "e\(number)", tags: ["id_participant": "p"],
+                    time: Timestamp(nanoseconds: 1), fields: ["x": 1])
+            }
+            _ = try database.write(batch)
+            let changes = try database.commits(of: "other")
+            var one = WriteBatch()
+            try one.add(
+                experiment: "e0", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+                fields: ["x": 1])
+            var best = Double.infinity
+            for _ in 0..<5 {
+                let start = Growth.seconds()
+                for _ in 0..<50 { _ = try database.write(one) }
+                best = min(best, Growth.seconds() - start)
+            }
+            withExtendedLifetime(changes) {}
+            return best
+        }
+        // With a look at each experiment it was 30 times as long.
+        let (few, many) = (try seconds(besides: 1), try seconds(besides: 10_000))
+        #expect(many < few * 6, "\(few) s and \(many) s")
     }
 
     @Test func `sequence numbers of one observer never go back`() async throws {

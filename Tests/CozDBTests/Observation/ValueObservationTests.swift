@@ -1,8 +1,9 @@
 // Answers that follow the commits, in the process that writes and beside it.
 
-internal import CozDB
 internal import CozTestSupport
 internal import Testing
+
+@testable internal import CozDB
 
 @Suite(.timeLimit(.minutes(3))) struct ValueObservationTests {
     private let folder = TemporaryDirectory()
@@ -104,6 +105,40 @@ internal import Testing
         #expect(try await counts.next().map(Self.count) == 1)
         try Self.write(writer, "dev", 1)
         #expect(try await counts.next().map(Self.count) == 2)
+    }
+
+    /// Times of change that stand still, as between the ticks of a kernel's clock.
+    private final class StoppedClock: ReadingDirectory {
+        let directory: any Directory
+
+        init(_ system: FaultyFileSystem) throws {
+            directory = try system.openDirectory("db", create: false, access: .ownerOnly)
+        }
+
+        func open(_ name: String, writable: Bool) throws(FileError) -> any File {
+            try directory.open(name, writable: writable)
+        }
+
+        func isUnchanged(_ name: String, since file: any File) -> Bool {
+            FileName(name) == .manifest ? directory.isUnchanged(name, since: file) : true
+        }
+    }
+
+    @Test func `a reader hears of a commit at the time of its own beginning`() async throws {
+        let system = FaultyFileSystem()
+        var options = DatabaseOptions()
+        options.durability = .relaxed(milliseconds: 60_000)
+        let writer = try Database.open("db", access: .readWrite, options: options, on: system)
+        try Self.write(writer, "dev", 1)
+        let directory = try StoppedClock(system)
+        let reader = Database(.reader(try LiveReader(directory)), DatabaseOptions())
+        var changes = try reader.commits().makeAsyncIterator()
+        var answers = try reader.values(of: "SELECT count(x) FROM dev").makeAsyncIterator()
+        #expect(try await answers.next().map(Self.count) == 1)
+        try Self.write(writer, "dev", 2)
+        #expect(try await changes.next()?.sequence == 2)
+        #expect(try await answers.next().map(Self.count) == 2)
+        try await writer.close()
     }
 
     @Test func `a reader that is cancelled loses no change`() async throws {

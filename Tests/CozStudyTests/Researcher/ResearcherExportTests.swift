@@ -44,6 +44,19 @@ struct ResearcherExportTests {
         #expect(try rows() == ["id_participant,id_device,id_password,x", "p,d,w,1"])
     }
 
+    @Test(arguments: [Identity.standard, .allTags])
+    func `a password can be a field`(identity: Identity) throws {
+        var settings = ExperimentSettings()
+        settings.identity = identity
+        for password in ["s1", "s2"] {
+            try study.write(
+                ["x": .string(password), "id_password": .string(password)],
+                tags: ["id_participant": password], settings: settings)
+        }
+        #expect(
+            try rows { ($0.password, $0.columns) = ("s1", ["x"]) }.last?.hasSuffix("s1") == true)
+    }
+
     @Test func `rows come by time, and only those with a field asked for`() throws {
         try study.write(["x": .float(2)], at: 2 * Self.second)
         try study.write(["x": .float(1), "y": .boolean(true)], at: Self.second)

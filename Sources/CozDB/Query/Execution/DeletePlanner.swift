@@ -47,7 +47,7 @@ struct DeletePlanner {
             RefusalFilter(
                 range: plan.range, condition: split.rest, fields: statement.fields.map(\.name),
                 snapshot: snapshot, experiments: statement.sources.isEmpty ? nil : plan.experiments,
-                options: options
+                options: options, references: plan.references.filter { $0.computation == nil }
             ).accepts
         return deletion
     }
@@ -64,7 +64,7 @@ struct DeletePlanner {
         deletion.refusals =
             RefusalFilter(
                 range: .all, condition: nil, fields: [], snapshot: snapshot,
-                experiments: [Name(name)], options: options
+                experiments: [Name(name)], options: options, references: []
             ).accepts
         return deletion
     }
@@ -173,17 +173,6 @@ struct DeletePlanner {
 }
 
 extension SelectPlan {
-    /// Returns the names in a condition, each once.
-    fileprivate static func references(in condition: Expression?) -> [Reference] {
-        let plan = SelectPlan()
-        condition?.walk { part in
-            if case .reference(let reference) = part { _ = plan.reference(reference) }
-        }
-        return plan.references.map {
-            Reference(name: $0.name, kind: $0.kind, offset: $0.offset)
-        }
-    }
-
     fileprivate var experiments: Set<Name> {
         var names: Set<Name> = []
         for case .experiment(let view) in sources.map(\.origin) {
@@ -217,8 +206,8 @@ private final class RefusalFilter {
     /// The experiments of FROM; nil means all.
     private let experiments: Set<Name>?
     private let options: QueryOptions
-    /// The names in the condition, each once.
-    private let references: [Reference]
+    /// The names in the condition, each once, with their types in the whole statement.
+    private let references: [PlannedReference]
     /// The condition bound to each experiment; nil if it cannot be bound.
     private var bound: [Name: Evaluation?] = [:]
     /// The same by what the names mean; experiments share it.
@@ -226,11 +215,11 @@ private final class RefusalFilter {
 
     init(
         range: TimeRange, condition: Expression?, fields: [String], snapshot: Snapshot,
-        experiments: Set<Name>?, options: QueryOptions
+        experiments: Set<Name>?, options: QueryOptions, references: [PlannedReference]
     ) {
         self.range = range
         self.condition = condition
-        references = SelectPlan.references(in: condition)
+        self.references = references
         self.fields = Set(fields.map { Name($0) })
         self.snapshot = snapshot
         self.experiments = experiments
@@ -293,7 +282,10 @@ private final class RefusalFilter {
                 preset: SchemaPreset.none)
         let plan = SelectPlan()
         plan.sources = [PlannedSource(.experiment(ExperimentView(schema: schema)))]
-        for reference in references { _ = plan.reference(reference) }
+        for reference in references {
+            _ = plan.reference(
+                Reference(name: reference.name, kind: reference.kind, offset: reference.offset))
+        }
         var lenient = options
         lenient.influxCompatible = true
         var planner = Planner(snapshot: snapshot, options: lenient)
@@ -303,6 +295,14 @@ private final class RefusalFilter {
                 guard case .missing = plan.sources[0].bindings[index] else { continue }
                 guard reference.kind == .any || reference.kind == .tag else { continue }
                 plan.sources[0].bindings[index] = .tag(reference.name)
+            }
+            // A name means one thing in all experiments of the statement.
+            for (index, meant) in references.enumerated() where meant.type != nil {
+                plan.references[index].type = meant.type
+                plan.references[index].isTag = meant.isTag
+                let isNull = plan.sources[0].isNull(
+                    index, meant.kind, meant.type, isField: !meant.isTag)
+                if isNull { plan.sources[0].bindings[index] = .null }
             }
             let names = BoundNames(plan, plan.sources[0])
             if let known = boundByMeaning[names] { return known }

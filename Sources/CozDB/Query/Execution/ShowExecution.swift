@@ -43,6 +43,7 @@ struct ShowExecution {
         var planner = Planner(snapshot: snapshot, options: options)
         var views: [ExperimentView] = []
         for view in experiments {
+            try CancellationCheck.check()
             switch show.measurement {
             case .experiment(let name, _, _)? where Name(name) != Name(view.schema.name): continue
             case .pattern(let regex, _, _)? where !regex.matches(view.schema.name): continue

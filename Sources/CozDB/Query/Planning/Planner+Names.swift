@@ -148,6 +148,18 @@ extension Planner {
             "join regular expressions by |, or write names")
     }
 
+    /// Returns the elements whose name a pattern matches. A match can take long.
+    static func filter<Element>(
+        _ elements: some Sequence<Element>, _ isMatch: (Element) -> Bool
+    ) throws(DatabaseError) -> [Element] {
+        var found: [Element] = []
+        for element in elements {
+            try CancellationCheck.check()
+            if isMatch(element) { found.append(element) }
+        }
+        return found
+    }
+
     /// Refuses too many patterns of experiments.
     func checkPatterns(_ sources: [Source]) throws(DatabaseError) {
         let count = sources.count { if case .pattern = $0 { true } else { false } }
@@ -401,7 +413,7 @@ extension PlannedSource {
     /// - Parameters:
     ///   - type: the type of the reference.
     ///   - isField: whether the name is a field in some source.
-    fileprivate func isNull(
+    func isNull(
         _ reference: Int, _ kind: ReferenceKind, _ type: FieldType?, isField: Bool
     ) -> Bool {
         switch (bindings[reference], origin) {

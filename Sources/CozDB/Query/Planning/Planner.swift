@@ -155,9 +155,12 @@ struct Planner {
             }
         }
         try Planner.checkPatterns(patterns.count, over: tags.count)
-        tags = tags.filter { tag in patterns.contains { $0.isPattern(of: tag.text) } }
-        patternTagsByOffset[statement.offset] = tags
-        return tags
+        var grouping: Set<Name> = []
+        for pattern in patterns {
+            grouping.formUnion(try Planner.filter(tags) { pattern.isPattern(of: $0.text) })
+        }
+        patternTagsByOffset[statement.offset] = grouping
+        return grouping
     }
 
     /// Appends a subquery. It begins with the buckets that the transformations of the calls around
@@ -239,7 +242,7 @@ struct Planner {
         switch source {
         case .subquery: return []
         case .pattern(let regex, _, _):
-            return snapshot.experiments.filter { regex.matches($0.schema.name) }
+            return try Planner.filter(snapshot.experiments) { regex.matches($0.schema.name) }
         case .experiment(let name, _, let offset):
             if let view = snapshot.experiment(name) { return [view] }
             if options.influxCompatible { return [] }
@@ -298,7 +301,7 @@ struct Planner {
                         name: reference.name, kind: reference.kind, offset: reference.offset),
                     to: &found)
             case .wildcard, .regex:
-                for name in tags where dimension.isPattern(of: name.text) {
+                for name in try Planner.filter(tags, { dimension.isPattern(of: $0.text) }) {
                     try add(PlannedDimension(name: name.text, kind: .tag), to: &found)
                 }
             default: break
@@ -381,7 +384,7 @@ struct Planner {
                     result.append(SelectField(expression: .reference(column.reference)))
                 }
             case .regex(let regex):
-                for column in columns where regex.matches(column.reference.name) {
+                for column in try Planner.filter(columns, { regex.matches($0.reference.name) }) {
                     result.append(SelectField(expression: .reference(column.reference)))
                 }
             case .call(let call): result += try expanded(field, call, columns)

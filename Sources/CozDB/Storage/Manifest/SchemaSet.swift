@@ -45,15 +45,14 @@ struct SchemaSet: Sendable {
     /// the standard tag, forgotten participants must still be recognized.
     private(set) var formerParticipantTags: Set<Name> = []
 
-    /// All tags that name participants.
-    var participantTags: Set<Name> {
-        Identity.participantTags(byID.values.map(\.identity)).union(formerParticipantTags)
-    }
+    /// All tags that name participants, also those of deleted experiments.
+    private(set) var participantTags = Identity.participantTags([])
 
     mutating func insert(_ schema: ExperimentSchema) {
         var schema = schema
         schema.presetDeclarations = presetByName[Name(schema.preset)]?.declarations
         sizeBytes += SchemaChange.experiment(schema).sizeBytes
+        participantTags.formUnion(Identity.participantTags([schema.identity]))
         byID[schema.id] = schema
         idByName[Name(schema.name)] = schema.id
         nextID = max(nextID, schema.id + 1)
@@ -90,6 +89,7 @@ struct SchemaSet: Sendable {
     mutating func addFormer(_ tags: Set<Name>) {
         for tag in tags.subtracting(Identity.participantTags([])) {
             guard formerParticipantTags.insert(tag).inserted else { continue }
+            participantTags.insert(tag)
             sizeBytes += 4 + tag.text.utf8.count
         }
     }

@@ -130,6 +130,37 @@ private final class GapMeter: Sendable {
         return options
     }
 
+    /// A regular expression may take long for each name, so each match asks.
+    @Test func `matching names with patterns can be cancelled`() throws {
+        let database = try Database.inMemory()
+        var batch = WriteBatch()
+        batch.settings.identity = .allTags
+        let tags = (0..<100).map { ("tag\($0)", "x") }
+        let fields = (0..<100).map { ("f\($0)", FieldValue.float(1)) }
+        for number in 0..<100 {
+            try batch.add(
+                experiment: "e\(number)",
+                tags: Dictionary(uniqueKeysWithValues: number == 0 ? tags : [("a", "x")]),
+                time: Timestamp(nanoseconds: 0),
+                fields: Dictionary(uniqueKeysWithValues: number == 0 ? fields : [("f0", 1)]))
+        }
+        _ = try database.write(batch)
+        let patterns = (0..<20).map { "/zz\($0)/" }.joined(separator: ", ")
+        for statement in [
+            "SELECT count(f0) FROM e0 GROUP BY \(patterns)",
+            "SELECT f0 FROM (SELECT f0 FROM e0 GROUP BY *) GROUP BY \(patterns)",
+            "SELECT f0, \(patterns) FROM e0", "SELECT f0 FROM e0, \(patterns)",
+        ] {
+            let asked = Atomic<Int>(0)
+            var options = QueryOptions()
+            options.isCancelled = { asked.add(1, ordering: .relaxed).newValue > 1500 }
+            let error = #expect(throws: DatabaseError.self, "\(statement.prefix(60))") {
+                try database.query(statement, options: options)
+            }
+            #expect(error?.kind == .cancelled, "\(statement.prefix(60))")
+        }
+    }
+
     @Test(.enabled(if: Growth.isMeasured, "takes minutes; see Tools/nightly"))
     func `no statement works long without asking whether to go on`() throws {
         let database = try CancellationTests.database()

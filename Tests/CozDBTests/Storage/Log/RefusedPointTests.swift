@@ -192,6 +192,34 @@ struct RefusedPointTests {
         try database.close()
     }
 
+    @Test func `a refused value goes only with what a name means in the whole statement`() throws {
+        let database = try Database.open(folder.path)
+        for (experiment, tags, a) in [
+            ("e0", ["id_participant": "p", "a": "x"], nil),
+            ("e1", ["id_participant": "p"], FieldValue.float(1.5)),
+        ] {
+            var batch = WriteBatch()
+            batch.settings.identity = .allTags
+            var fields: [String: FieldValue] = ["u": .integer(1)]
+            fields["a"] = a
+            try batch.add(
+                experiment: experiment, tags: tags, time: Timestamp(nanoseconds: 1), fields: fields)
+            try batch.add(
+                experiment: experiment, tags: tags, time: Timestamp(nanoseconds: 1),
+                fields: ["u": .string("refused")])
+            _ = try database.write(batch)
+        }
+        // As a field, which e1 has, the name is null in e0.
+        _ = try database.execute("DELETE FROM e0, e1 WHERE a = 'x'")
+        _ = try database.execute("DELETE FROM e0, e1 WHERE a = 1.5")
+        #expect(try database.rowCount() == 1)
+        #expect(try database.info().rejects == 2)
+        _ = try database.execute("DELETE FROM e0, e1 WHERE a::tag = 'x'")
+        #expect(try database.rowCount() == 0)
+        #expect(try database.info().rejects == 1)
+        try database.close()
+    }
+
     @Test func `a value replays into a field that no longer exists`() throws {
         let database = try Database.open(folder.path)
         try write(database, 1, ["id_participant": "p1"], ["n": .float(1.5)])

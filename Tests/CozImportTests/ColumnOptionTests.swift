@@ -1,0 +1,134 @@
+// What options that name columns do in each format: the participant, tags, types, renames.
+
+internal import CozTestSupport
+internal import Testing
+
+@testable internal import CozDB
+@testable internal import CozImport
+
+struct ColumnOptionTests {
+    private let files = TemporaryFiles()
+
+    private func read(
+        _ text: String, _ format: InputFormat, _ change: (inout ImportOptions) -> Void = { _ in }
+    ) throws -> (lines: [String], refusals: [String]) {
+        let found = try importedRows(files.write("a", text), format, change)
+        return (found.lines, found.refusals.map(\.reason))
+    }
+
+    @Test func `columns of tags may be members of fields`() throws {
+        let found = try read(
+            #"{"measurement":"m","time":1,"tags":{"a":"b"},"fields":{"room":"5","x":1}}"#, .ndjson
+        ) { $0.table.tagColumns = ["room"] }
+        #expect(found.lines == ["m,a=b,room=5 x=1 1"])
+    }
+
+    @Test func `the column of participants may be a tag or a member`() throws {
+        let answer = #"{"results":[{"series":[{"name":"e","tags":{"user":"p1"},"#
+        let inputs: [(InputFormat, String)] = [
+            (.influxJSON, answer + #""columns":["time","x"],"values":[[1,1.5]]}]}]}"#),
+            (.ndjson, #"{"measurement":"e","tags":{"user":"p1"},"time":1,"fields":{"x":1.5}}"#),
+            (.ndjson, #"{"measurement":"e","time":1,"fields":{"user":"p1","x":1.5}}"#),
+            (.ndjson, #"{"measurement":"e","user":"p1","time":1,"x":1.5}"#),
+        ]
+        for (format, text) in inputs {
+            let found = try read(text, format) {
+                $0.participant = "zz"
+                $0.table.participantColumn = "user"
+            }
+            #expect(found.lines == ["e,id_participant=p1 x=1.5 1"], "\(text)")
+        }
+        let two = #"{"measurement":"e","tags":{"id_participant":"q"},"time":1,"#
+        let found = try read(two + #""fields":{"user":"p1","x":1.5}}"#, .ndjson) {
+            $0.table.participantColumn = "user"
+        }
+        #expect(found.lines.isEmpty && found.refusals.count == 1)
+        #expect(found.refusals.first?.contains("both name the participant") == true)
+    }
+
+    @Test func `a column beside one with its new name keeps name and role`() throws {
+        let table = "time,id_participant,room,s,x\n10,p1,r1,aa,1\n20,p1,r1,bb,\n"
+        let inputs: [(InputFormat, String)] = [
+            (.csv, table),
+            (
+                .ndjson,
+                #"{"time":10,"id_participant":"p1","room":"r1","s":"aa","x":1}"# + "\n"
+                    + #"{"time":20,"s":"bb","room":"r1","id_participant":"p1"}"#
+            ),
+            (
+                .influxCSV,
+                "name,time,id_participant,room,s,x\ne,10,p1,r1,aa,1\ne,20,p1,r1,bb,\n"
+            ),
+        ]
+        for (format, text) in inputs {
+            let database = try Database.inMemory()
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "e", tags: ["id_participant": "q", "room": "r0"],
+                time: Timestamp(nanoseconds: 1), fields: ["x": 9.0, "s": "z"])
+            _ = try database.write(batch)
+            var options = ImportOptions()
+            options.format = format
+            if format.name != InputFormat.influxCSV.name { options.experiment = "e" }
+            options.renames = ["s": "room"]
+            let report = try importFiles([files.write("a", text)], into: database, options: options)
+            #expect(report.points == 2 && !report.hasRefusals, "\(format.name)")
+            // As in line protocol, where s is a field.
+            let rows = try database.query("SELECT room::tag, room::field, s, x FROM e").series[0]
+            #expect(rows.rowCount == 3, "\(format.name)")
+            let texts = (rows.column("room_1")?.texts ?? []) + (rows.column("s")?.texts ?? [])
+            #expect(texts.compactMap(\.self).sorted() == ["aa", "bb", "z"], "\(format.name)")
+        }
+    }
+
+    @Test func `a type that is asked for leaves the decimal comma`() throws {
+        let plain = "_measurement;_time;id_participant;_field;_value\n"
+        let rows = ["1.204", "1.204,5", "21,3"].enumerated()
+            .map { "m;\($0.offset);p;x;\($0.element)\n" }.joined()
+        let found = try read(plain + rows, .csv) {
+            $0.table.hasDecimalComma = true
+            $0.table.columnTypes = [("x", .float)]
+        }
+        #expect(
+            found.lines
+                == (0..<3).map {
+                    "m,id_participant=p x=\(["1204", "1204.5", "21.3"][$0]) \($0)"
+                })
+        let own = "#datatype measurement,tag,dateTime:number,\"double:,.\"\nm,p,time,x\n"
+        let typed = try read(own + "m,q,1,\"1.204\"\n", .annotatedCSV) {
+            $0.table.columnTypes = [("x", .float)]
+        }
+        #expect(typed.lines == ["m,p=q x=1204 1"])
+    }
+
+    @Test func `a table with datatypes has decimal points`() throws {
+        let text = "#datatype tag;dateTime:number;double\nid_participant;time;x\np;1;1.204\n"
+        let found = try read(text, .csv) {
+            $0.experiment = "m"
+            $0.table.hasDecimalComma = true
+        }
+        #expect(found.lines == ["m,id_participant=p x=1.204 1"])
+    }
+
+    @Test func `a field of Flux can be left out`() throws {
+        let text = ",_measurement,_field,_time,_value\n,m,steps,1,7\n,m,secret,1,8\n"
+        let found = try read(text, .csv) { $0.table.ignoredColumns = ["secret"] }
+        #expect(found.lines == ["m steps=7 1"])
+    }
+
+    @Test(arguments: [InputFormat.annotatedCSV, .csv].map { $0.name })
+    func `a type that is asked for is that of a field of Flux`(format: String) throws {
+        let isAnnotated = format == InputFormat.annotatedCSV.name
+        let annotations = "#datatype,string,string,dateTime:number,double\n"
+        let found = try read(
+            (isAnnotated ? annotations : "")
+                + ",_measurement,_field,_time,_value\n,m,steps,1,7\n,m,pulse,1,8\n,m,steps,2,7.5\n",
+            isAnnotated ? .annotatedCSV : .csv
+        ) {
+            $0.table.columnTypes = [("steps", .integer)]
+            $0.table.timeFormat = .epoch(.nanoseconds)
+        }
+        // The value that is no integer stays as it is, for the database to refuse.
+        #expect(found.lines == ["m steps=7i 1", "m pulse=8 1", "m steps=7.5 2"])
+    }
+}
