@@ -21,7 +21,36 @@ extension Database {
     /// - Throws: As the synchronous form; `busy` if more calls wait than
     ///   `DatabaseOptions.waitingCallCountMax` allows. This applies to all `async` calls.
     public func write(_ batch: WriteBatch) async throws(DatabaseError) -> WriteReport {
-        try await changes.run { () throws(DatabaseError) in try self.write(batch) }
+        try await write { () throws(DatabaseError) in batch }
+    }
+
+    /// Commits a batch that is made on the thread that encodes it.
+    func write(
+        _ make: @escaping @Sendable () throws(DatabaseError) -> WriteBatch
+    ) async throws(DatabaseError) -> WriteReport {
+        try await changes.runBriefly { give in
+            do throws(DatabaseError) {
+                let (engine, batch) = (try self.writer(), try make())
+                do throws(DatabaseError) {
+                    let report = try engine.write(batch) { result in
+                        switch result {
+                        case .success(let report):
+                            self.noteChange(of: batch, report.sequence, engine)
+                        case .failure(let error): self.noteFailure(error, of: batch)
+                        }
+                        give(result)
+                    }
+                    guard let report else { return nil }
+                    self.noteChange(of: batch, report.sequence, engine)
+                    return .success(report)
+                } catch {
+                    self.noteFailure(error, of: batch)
+                    throw error
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     /// Flushes the memtable to segments. Cancelling the task has no effect.
@@ -68,6 +97,8 @@ extension Database {
     ///
     /// - Throws: As the synchronous form.
     public func close() async throws(DatabaseError) {
+        // Behind the writes that wait for a thread.
+        try await changes.runBriefly(isLimited: false) { _ in .success(()) }
         try await changes.run(isLimited: false) { () throws(DatabaseError) in try self.close() }
     }
 

@@ -15,7 +15,7 @@ extension Database {
     package static func waiting<Value: Sendable>(
         _ body: @escaping @Sendable () throws(DatabaseError) -> Value
     ) async throws(DatabaseError) -> Value {
-        try await BlockingCallPool(threadCountMax: 1, waitingCountMax: 0).run(body)
+        try await BlockingCallPool(callCountMax: 1, waitingCountMax: 0).run(body)
     }
 
     /// Declares fields of an experiment. Cancelling the task has no effect.

@@ -61,6 +61,12 @@ extension Database {
         observers.notify(CommittedChange(sequence: sequence, experiments: experiments))
     }
 
+    /// Tells observers of a commit that may be stored although what follows it failed, such as a
+    /// flush.
+    func noteFailure(_ error: DatabaseError, of batch: borrowing WriteBatch) {
+        if error.kind == .io { noteChange(of: Set(batch.experimentNames)) }
+    }
+
     /// Tells observers of a committed batch.
     func noteChange(of batch: borrowing WriteBatch, _ sequence: UInt64, _ engine: Engine) {
         guard !observers.isEmpty else { return }

@@ -158,12 +158,13 @@ extension Database {
             return true
         }
         if !replayed.isEmpty {
-            let written = try engine.write(batch, replayed: replayed, ownsExclusivity: true)
-            noteChange(of: batch, written.sequence, engine)
-            // Each value is a point of its own.
-            let again = written.refusedValues + written.refusedPoints
-            report.replayed -= again
-            report.refused += again
+            if let written = try engine.write(batch, replayed: replayed, ownsExclusivity: true) {
+                noteChange(of: batch, written.sequence, engine)
+                // Each value is a point of its own.
+                let again = written.refusedValues + written.refusedPoints
+                report.replayed -= again
+                report.refused += again
+            }
         }
         return report
     }

@@ -30,8 +30,8 @@ extension Database {
         _ rows: some Sequence<Row> & Sendable, experiment: String, tags: [String] = [],
         settings: ExperimentSettings = ExperimentSettings()
     ) async throws(DatabaseError) -> WriteReport {
-        try await changes.run { () throws(DatabaseError) in
-            try self.write(try self.batch(rows, experiment, tags, settings))
+        try await write { () throws(DatabaseError) in
+            try self.batch(rows, experiment, tags, settings)
         }
     }
 

@@ -45,7 +45,7 @@ public final class Database: Sendable {
         self.store = store
         queries = QueryContext(options)
         changes = BlockingCallPool(
-            threadCountMax: options.changeThreadCountMax,
+            callCountMax: options.changeThreadCountMax,
             waitingCountMax: options.waitingCallCountMax)
         presets = options.presets
     }
@@ -120,12 +120,13 @@ public final class Database: Sendable {
     public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
         let engine = try writer()
         do throws(DatabaseError) {
-            let report = try engine.write(batch)
+            guard let report = try engine.write(batch) else {
+                preconditionFailure("without a follower, a commit waits for its report")
+            }
             noteChange(of: batch, report.sequence, engine)
             return report
         } catch {
-            // A commit may be stored although what follows it failed, such as a flush.
-            if error.kind == .io { noteChange(of: Set(batch.experimentNames)) }
+            noteFailure(error, of: batch)
             throw error
         }
     }

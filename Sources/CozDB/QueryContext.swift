@@ -11,7 +11,7 @@ struct QueryContext: Sendable {
     init(_ options: DatabaseOptions) {
         limits = options.queryLimits
         calls = BlockingCallPool(
-            threadCountMax: options.queryThreadCountMax,
+            callCountMax: options.queryThreadCountMax,
             waitingCountMax: options.waitingCallCountMax)
     }
 

@@ -5,13 +5,25 @@ internal import Synchronization
 
 /// Runs blocking calls for `async` functions in FIFO order, on a limited number of threads. Without
 /// a limit, a thousand writers could take all threads and leave none for the flush they wait for.
+///
+/// A brief call computes, and leaves waiting to others: a commit that another thread syncs. A few
+/// threads run all brief calls, however many are in progress. More would only wait for each other,
+/// and for them everybody else.
 final class BlockingCallPool: Sendable {
     /// The pool that opens databases, which do not have pools yet.
-    static let openings = BlockingCallPool(threadCountMax: 64, waitingCountMax: .max)
+    static let openings = BlockingCallPool(callCountMax: 64, waitingCountMax: .max)
 
-    /// Runs a body and returns the step that hands over its result. The thread takes its next call,
-    /// or gives back its slot, in between: who has the result finds the slot free.
-    private typealias Call = @Sendable () -> @Sendable () -> Void
+    /// Runs a body and returns the step that hands over its result; nil if another thread does. The
+    /// thread takes its next call, or gives back its slot, in between: who has the result finds the
+    /// slot free.
+    private typealias Body = @Sendable () -> (@Sendable () -> Void)?
+
+    private struct Call: Sendable {
+        var isBrief: Bool
+        var body: Body
+        /// Refuses the call, because the system has no thread left.
+        var refuse: @Sendable () -> Void
+    }
 
     private enum Admission {
         case thread
@@ -19,21 +31,63 @@ final class BlockingCallPool: Sendable {
         case none
     }
 
-    private struct State {
-        var threadCount = 0
-        /// Calls that wait for a thread, by number.
-        var waiting: [Int: Call] = [:]
-        /// The lowest number that may be waiting, and the number of the next call.
-        var first = 0
-        var next = 0
+    /// Calls that wait for a thread, by number.
+    private struct Queue {
+        private var calls: [Int: Call] = [:]
+        private var numbers: [Int] = []
+        private var used = 0
+
+        var count: Int { calls.count }
+
+        mutating func append(_ call: Call, _ number: Int) {
+            calls[number] = call
+            numbers.append(number)
+        }
+
+        mutating func remove(_ number: Int) { calls[number] = nil }
+
+        /// The number of the first call; nil if there is none.
+        mutating func first() -> Int? {
+            while used < numbers.count, calls[numbers[used]] == nil { used += 1 }
+            if used == numbers.count {
+                numbers.removeAll(keepingCapacity: true)
+                used = 0
+            } else if used > 1024, used * 2 > numbers.count {
+                numbers.removeFirst(used)
+                used = 0
+            }
+            return numbers.isEmpty ? nil : numbers[used]
+        }
+
+        mutating func take(_ number: Int) -> Call? { calls.removeValue(forKey: number) }
     }
 
-    private let threadCountMax: Int
+    private struct State {
+        /// Threads that run calls, and those of them that run brief ones.
+        var threadCount = 0
+        var briefThreadCount = 0
+        /// Brief calls whose results another thread hands over.
+        var leftCount = 0
+        var brief = Queue()
+        var others = Queue()
+        /// The number of the next call that waits.
+        var next = 0
+
+        var waitingCount: Int { brief.count + others.count }
+    }
+
+    /// As many threads as have work, while one writes to the disk and one waits for its turn.
+    private static let briefThreadCountMax = Cores.count + 2
+
+    private let callCountMax: Int
     private let waitingCountMax: Int
     private let state = Mutex(State())
 
-    init(threadCountMax: Int, waitingCountMax: Int) {
-        self.threadCountMax = threadCountMax
+    /// - Parameters:
+    ///   - callCountMax: The most calls in progress.
+    ///   - waitingCountMax: The most calls that wait.
+    init(callCountMax: Int, waitingCountMax: Int) {
+        self.callCountMax = callCountMax
         self.waitingCountMax = waitingCountMax
     }
 
@@ -54,10 +108,11 @@ final class BlockingCallPool: Sendable {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 answer.receive(continuation)
-                start(answer, isLimited) {
+                let made: Body = {
                     let result = Result { () throws(DatabaseError) in try body() }
                     return { answer.give(result) }
                 }
+                start(false, made, answer, isLimited)
             }
         } onCancel: {
             guard isCancellable else { return }
@@ -67,26 +122,64 @@ final class BlockingCallPool: Sendable {
         return try result.get()
     }
 
+    /// Runs a brief call on another thread and awaits its result.
+    ///
+    /// - Parameters:
+    ///   - isLimited: Whether the call is refused if too many calls are waiting.
+    ///   - body: Returns the result; or nil, and another thread gives it, perhaps before.
+    /// - Throws: As `run`.
+    func runBriefly<Value: Sendable>(
+        isLimited: Bool = true,
+        _ body:
+            @escaping @Sendable (
+                _ give: @escaping @Sendable (Result<Value, DatabaseError>) -> Void
+            ) -> Result<Value, DatabaseError>?
+    ) async throws(DatabaseError) -> Value {
+        let answer = CallResult<Value>()
+        let made: Body = {
+            let found = body { result in
+                self.endLeftCall()
+                answer.give(result)
+            }
+            guard let found else { return nil }
+            return { answer.give(found) }
+        }
+        let result: Result<Value, DatabaseError> = await withCheckedContinuation { continuation in
+            answer.receive(continuation)
+            start(true, made, answer, isLimited)
+        }
+        return try result.get()
+    }
+
     private func start<Value: Sendable>(
-        _ answer: CallResult<Value>, _ isLimited: Bool, _ call: @escaping Call
+        _ isBrief: Bool, _ body: @escaping Body, _ answer: CallResult<Value>, _ isLimited: Bool
     ) {
+        let call = Call(isBrief: isBrief, body: body) {
+            answer.give(.failure(BlockingCallPool.noThread))
+        }
         let admission: Admission = state.withLock { state in
-            if state.threadCount < threadCountMax {
+            if hasRoom(state, for: call.isBrief) {
                 state.threadCount += 1
+                if call.isBrief { state.briefThreadCount += 1 }
                 return .thread
             }
-            guard !isLimited || state.waiting.count < waitingCountMax else { return .none }
-            state.waiting[state.next] = call
+            guard !isLimited || state.waitingCount < waitingCountMax else { return .none }
+            let number = state.next
             state.next += 1
-            return .queue(state.next - 1)
+            if call.isBrief {
+                state.brief.append(call, number)
+            } else {
+                state.others.append(call, number)
+            }
+            return .queue(number)
         }
         switch admission {
         case .thread:
             let isStarted = DetachedThread.start { self.work(from: call) }
             if isStarted { return }
             // Other calls may have queued for this thread; running threads will serve them.
-            answer.give(.failure(BlockingCallPool.noThread))
-            failWaitingIfAlone()
+            call.refuse()
+            failWaitingIfAlone(call)
         case .queue(let number):
             // Cancelled before it had a number, so `onCancel` could not remove it.
             if answer.wait(as: number) { forget(number) }
@@ -104,44 +197,79 @@ final class BlockingCallPool: Sendable {
         .busy,
         "cannot start a thread: the system limit is reached; end some threads, or raise the limit")
 
+    private func hasRoom(_ state: State, for isBrief: Bool) -> Bool {
+        state.threadCount + state.leftCount < callCountMax
+            && !(isBrief && state.briefThreadCount >= BlockingCallPool.briefThreadCountMax)
+    }
+
     private func forget(_ number: Int) {
-        state.withLock { _ = $0.waiting.removeValue(forKey: number) }
+        state.withLock {
+            $0.brief.remove(number)
+            $0.others.remove(number)
+        }
     }
 
     /// Runs a call, then queued calls until there are none.
     private func work(from first: Call?) {
         var call = first
         var handOver: (@Sendable () -> Void)?
-        while true {
-            if call == nil { call = next() }
+        while let own = call {
+            handOver = own.body()
+            let isLeft = handOver == nil
+            call = state.withLock { state in
+                giveBack(own, &state)
+                if isLeft { state.leftCount += 1 }
+                return next(&state)
+            }
             handOver?()
-            guard let own = call else { return }
-            handOver = own()
-            call = nil
         }
     }
 
-    /// Takes a call from the queue. Gives back the thread's slot if there is none.
-    private func next() -> Call? {
-        state.withLock { state in
-            while state.first < state.next {
-                state.first += 1
-                if let call = state.waiting.removeValue(forKey: state.first - 1) { return call }
-            }
-            state.threadCount -= 1
-            return nil
+    /// Takes the oldest waiting call that has room, and its slot.
+    private func next(_ state: inout State) -> Call? {
+        guard state.threadCount + state.leftCount < callCountMax else { return nil }
+        let number = state.others.first()
+        if hasRoom(state, for: true), let brief = state.brief.first(), brief < number ?? .max {
+            state.briefThreadCount += 1
+            state.threadCount += 1
+            return state.brief.take(brief)
         }
+        guard let number else { return nil }
+        state.threadCount += 1
+        return state.others.take(number)
+    }
+
+    /// Another thread has handed over the result of a call.
+    private func endLeftCall() {
+        var taken = state.withLock { state in
+            state.leftCount -= 1
+            return next(&state)
+        }
+        // This thread must not run it: it has the log, for which the call may wait.
+        while let call = taken {
+            let isStarted = DetachedThread.start { self.work(from: call) }
+            if isStarted { return }
+            call.refuse()
+            taken = state.withLock { state in
+                giveBack(call, &state)
+                return next(&state)
+            }
+        }
+    }
+
+    private func giveBack(_ call: Call, _ state: inout State) {
+        state.threadCount -= 1
+        if call.isBrief { state.briefThreadCount -= 1 }
     }
 
     /// Gives back the slot of a thread that could not start. If it was the only one, the calling
     /// thread runs the queued calls.
-    private func failWaitingIfAlone() {
-        let isAlone = state.withLock { state in
-            if state.threadCount == 1, !state.waiting.isEmpty { return true }
-            state.threadCount -= 1
-            return false
+    private func failWaitingIfAlone(_ call: Call) {
+        let next: Call? = state.withLock { state in
+            giveBack(call, &state)
+            return state.threadCount + state.leftCount == 0 ? self.next(&state) : nil
         }
-        if isAlone { work(from: nil) }
+        if let next { work(from: next) }
     }
 }
 

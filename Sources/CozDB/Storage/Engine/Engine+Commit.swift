@@ -16,27 +16,38 @@ extension Engine {
         var refusalsVersion: Int
     }
 
+    /// Gets the report of a commit that another thread wrote.
+    typealias Follower = @Sendable (Result<WriteReport, DatabaseError>) -> Void
+
     /// Commits a batch. It is as durable on return as the options say.
     ///
     /// - Parameters:
     ///   - replayed: the refusals that the batch deals with; nil if it is not a replay.
     ///   - ownsExclusivity: whether the body of `withoutOtherCommits` calls it.
+    ///   - follower: gets the report if another thread writes the commit, so that this one need not
+    ///     wait; nil to wait.
+    /// - Returns: nil if the follower gets the report.
     func write(
         _ batch: borrowing WriteBatch, replayed: ReplayedRefusals? = nil,
-        ownsExclusivity: Bool = false
-    ) throws(DatabaseError) -> WriteReport {
+        ownsExclusivity: Bool = false, follower: Follower? = nil
+    ) throws(DatabaseError) -> WriteReport? {
         while true {
             let basis = try commitBasis(ownsExclusivity)
             let filter = try ForgottenFilter(
                 batch, basis.forgotten, basis.schemas,
                 isWhole: options.refusalPolicy == .throw && replayed == nil)
             if let filter {
-                if var report = try commit(filter.admitted, replayed, on: basis, ownsExclusivity) {
+                let done = try commit(filter.admitted, replayed, on: basis, ownsExclusivity, nil)
+                if case .report(var report) = done {
                     filter.count(into: &report)
                     return report
                 }
-            } else if let report = try commit(batch, replayed, on: basis, ownsExclusivity) {
-                return report
+            } else {
+                switch try commit(batch, replayed, on: basis, ownsExclusivity, follower) {
+                case .report(let report): return report
+                case .follows: return nil
+                case .isOutdated: break
+                }
             }
         }
     }
@@ -56,36 +67,43 @@ extension Engine {
         }
     }
 
-    /// Commits a batch without data of forgotten participants; nil if it must be validated again.
+    private enum Outcome {
+        case report(WriteReport)
+        /// The follower gets the report.
+        case follows
+        /// The batch must be validated again.
+        case isOutdated
+    }
+
+    /// Commits a batch without data of forgotten participants.
     private func commit(
         _ batch: borrowing WriteBatch, _ replayed: ReplayedRefusals?,
-        on basis: CommitBasis, _ ownsExclusivity: Bool
-    ) throws(DatabaseError) -> WriteReport? {
+        on basis: CommitBasis, _ ownsExclusivity: Bool, _ follower: Follower?
+    ) throws(DatabaseError) -> Outcome {
         var encoder = CommitEncoder(
             batch, schemas: basis.schemas, options: options,
             journal: CommitJournal(
                 known: basis.known, roomBytes: basis.journalRoomBytes,
                 replayed: replayed),
             forgotten: basis.forgotten)
-        guard var record = try encoder.encode(batch) else { return encoder.report }
+        guard var record = try encoder.encode(batch) else { return .report(encoder.report) }
         if encoder.journal.hasRefusals, basis.known == nil {
             try loadKnownRefusals()
-            return nil
+            return .isOutdated
         }
         options.changeRecord?(&record)
         try checkSize(record)
         try checkReadable(record, basis.schemas)
         // If another commit changed what this one was validated against, it is validated again.
-        guard let (role, sequence) = try queue(record, of: encoder, on: basis, ownsExclusivity)
-        else {
-            return nil
-        }
+        guard
+            let (role, report) = try queue(
+                record, of: encoder, on: basis, ownsExclusivity, follower)
+        else { return .isOutdated }
+        if case .follows = role, follower != nil { return .follows }
         try finish(role)
         // An equal refusal of a replayed value is a new one.
         if replayed != nil { state.withLock { $0.knownRefusals = nil } }
-        var report = encoder.report
-        report.sequence = sequence
-        return report
+        return .report(report)
     }
 
     /// Returns what to validate against. Waits while commits are blocked or both memtables are
@@ -132,9 +150,11 @@ extension Engine {
 
     /// Gives a commit its sequence and its group; nil if it must be validated again.
     private func queue(
-        _ record: [UInt8], of encoder: CommitEncoder, on basis: CommitBasis, _ ownsExclusivity: Bool
-    ) throws(DatabaseError) -> (role: CommitQueue.Role, sequence: UInt64)? {
+        _ record: [UInt8], of encoder: CommitEncoder, on basis: CommitBasis,
+        _ ownsExclusivity: Bool, _ follower: Follower?
+    ) throws(DatabaseError) -> (role: CommitQueue.Role, report: WriteReport)? {
         let refusals = encoder.journal.added
+        var report = encoder.report
         return try state.withLock { state throws(DatabaseError) in
             try checkOpen(state)
             guard ownsExclusivity || !state.isExclusive,
@@ -146,7 +166,14 @@ extension Engine {
                 state.knownRefusals?.add(refusals)
                 state.refusalsVersion &+= 1
             }
-            return (state.commits.add(record), state.commits.lastSequence)
+            let role = state.commits.add(record)
+            report.sequence = state.commits.lastSequence
+            if case .follows(let group) = role, let follower {
+                group.whenDone { [report] failure in
+                    follower(failure.map { .failure($0) } ?? .success(report))
+                }
+            }
+            return (role, report)
         }
     }
 
@@ -189,12 +216,12 @@ extension Engine {
             try apply(group)
             isApplied = true
             if state.withLock({ $0.memtable.sizeBytes >= options.memtableSizeBytesMax }) {
-                group.isDone.open()
+                group.finish()
                 try rotate()
                 resignLeader()
             } else {
                 resignLeader()
-                if group.records.count > 1 { group.isDone.open() }
+                if group.records.count > 1 { group.finish() }
             }
         } catch {
             let failure = fail(error)

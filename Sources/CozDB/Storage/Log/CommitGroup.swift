@@ -1,22 +1,6 @@
 // Group commit: the commits that share one frame of the log, one write and one sync. The thread of
-// the first commit is the leader; the followers sleep until the frame is durable.
-
-internal import CozKernels
-
-/// A one-time event that threads can wait for.
-@safe final class Gate: @unchecked Sendable {
-    // Unchecked: only two atomic calls access the word.
-    private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
-
-    init() { unsafe word.initialize(to: 0) }
-
-    deinit { unsafe word.deallocate() }
-
-    /// Waits until the gate is open. Returns at once if it already is.
-    func wait() { unsafe coz_gate_wait(word) }
-
-    func open() { unsafe coz_gate_open(word) }
-}
+// the first commit is the leader; the followers wait until the frame is durable, on their threads
+// or without.
 
 /// The commit records of one frame, in the order of their sequences.
 ///
@@ -33,6 +17,8 @@ final class CommitGroup: @unchecked Sendable {
     let turn = Gate()
     /// Opens when the commits are acknowledged or have failed.
     let isDone = Gate()
+    /// Called then, for followers that do not wait on a thread.
+    private var callbacks: [@Sendable (DatabaseError?) -> Void] = []
 
     init(firstSequence: UInt64) {
         self.firstSequence = firstSequence
@@ -50,9 +36,20 @@ final class CommitGroup: @unchecked Sendable {
         sizeBytes += record.count
     }
 
+    func whenDone(_ callback: @escaping @Sendable (DatabaseError?) -> Void) {
+        callbacks.append(callback)
+    }
+
+    /// Acknowledges the commits, or tells that they have failed.
+    func finish() {
+        isDone.open()
+        for callback in callbacks { callback(failure) }
+        callbacks = []
+    }
+
     /// Wakes all threads of the group, also after a failure.
     func open() {
         turn.open()
-        isDone.open()
+        finish()
     }
 }

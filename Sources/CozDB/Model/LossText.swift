@@ -61,15 +61,3 @@ extension DatabaseError {
         return error
     }
 }
-
-extension Manifest {
-    /// What a segment holds, as far as the manifest knows.
-    func lost(_ info: Segment) -> String {
-        let name = schemas[info.experiment]?.name ?? "number \(info.experiment)"
-        return
-            "experiment \"\(name)\", \(LossText.counted(info.rowCount, "row")) with "
-            + "\(LossText.counted(info.valueCount, "value")) of all fields, "
-            + "series with unreadable names, "
-            + LossText.span(info.firstTime, info.lastTime)
-    }
-}
