@@ -43,10 +43,11 @@ public func importBytes(
 }
 
 /// Imports chunks of bytes as they arrive, such as those of the body of a request: a file of any
-/// size, plain or gzip. The next chunk is asked for when less than 1 MiB is unread.
+/// size, plain or gzip. The next chunk is asked for when less than 1 MiB waits behind the one that
+/// is being read.
 ///
-/// Like a pipe, the input is read once. The formats that must read it twice (`csv` and
-/// `annotated-csv`, to find the types of new fields) copy it to a temporary file first. The import
+/// Like a pipe, the input is read once. The formats that must read it twice to find the types of
+/// new fields (`csv`, `influx-csv` and `cozie-csv`) copy it to a temporary file first. The import
 /// has two threads of its own until it ends, so limit how many run at once.
 ///
 /// - Parameters:
@@ -67,8 +68,9 @@ nonisolated(nonsending) public func importBytes<Chunks: AsyncSequence>(
     let own = cancellation.added(to: options)
     return try await cancellation.watch {
         async let report = Result.of { () async throws(DatabaseError) in
-            try await Database.waiting { () throws(DatabaseError) in
-                defer { stream.abandon() }
+            // Also if no thread could be had.
+            defer { stream.abandon() }
+            return try await Database.waiting { () throws(DatabaseError) in
                 let inputs = try ImportInputs(stream: stream, name: name, options: own)
                 return try importFiles(inputs, into: database, options: own)
             }
@@ -80,7 +82,7 @@ nonisolated(nonsending) public func importBytes<Chunks: AsyncSequence>(
             // Many sequences end without an error when their task is cancelled.
             if !Task.isCancelled { stream.end(.success(())) }
         } catch {
-            stream.end(.failure(DatabaseError(.io, "broke off: \(error)", file: name)))
+            stream.end(.failure(DatabaseError(.damaged, "broke off: \(error)", file: name)))
             _ = await report
             return Result<ImportReport, any Error>.failure(error)
         }

@@ -121,6 +121,26 @@ struct ByteStreamImportTests {
         #expect(try database.rowCount() == 100)
     }
 
+    @Test(arguments: [InputFormat.csv, .influxCSV].map { $0.name })
+    func `a table that is read twice keeps the rows before an error, too`(format: String)
+        async throws
+    {
+        let database = try Database.inMemory()
+        var options = ImportOptions()
+        options.formats = [.csv, .influxCSV]
+        options.format = options.formats.first { $0.name == format }
+        let isShell = format == InputFormat.influxCSV.name
+        if !isShell { options.experiment = "e" }
+        let rows = (0..<100).map { "\(isShell ? "e," : "")\($0),p,\($0)\n" }.joined()
+        let text = (isShell ? "name," : "") + "time,id_participant,x\n" + rows
+        await #expect(throws: Broken.self) {
+            try await importBytes(
+                Self.chunks(text, of: 64, then: Broken()), name: "body", into: database,
+                options: options)
+        }
+        #expect(try database.rowCount() == 100)
+    }
+
     @Test func `an error of the import ends the iteration`() async throws {
         let database = try Database.inMemory()
         let sequence = Numbered(chunk: Array("{\"a\":1}\n".utf8), count: 1_000_000)

@@ -81,6 +81,78 @@ struct ColumnOptionTests {
         }
     }
 
+    /// `room` is a tag of the experiment; the rows are those of one file.
+    private func rooms(_ text: String, _ change: (inout ImportOptions) -> Void) throws -> [String] {
+        let database = try Database.inMemory()
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "e", tags: ["id_participant": "q", "room": "r0"],
+            time: Timestamp(nanoseconds: 1), fields: ["x": 9.0])
+        _ = try database.write(batch)
+        var options = ImportOptions()
+        options.format = text.hasPrefix("{\"results") ? .influxJSON : .ndjson
+        options.renames = ["s": "room"]
+        change(&options)
+        _ = try importFiles([files.write("a", text)], into: database, options: options)
+        var question = QueryOptions()
+        question.influxCompatible = true
+        let rows = try database.query(
+            "SELECT room::tag, room::field, id_participant, x FROM e WHERE time > 1",
+            options: question
+        ).series[0]
+        return (0..<rows.rowCount).map { row in
+            rows.columns.dropFirst().map { column in
+                guard case .string(let text)? = column.value(row) else {
+                    return column.value(row).map { "\($0)" } ?? "-"
+                }
+                return text
+            }.joined(separator: " ")
+        }
+    }
+
+    @Test func `the order of keys does not decide what a renamed column is`() throws {
+        let first = #"{"time":10,"id_participant":"p","s":"aa","room":"r1","x":1}"# + "\n"
+        for second in [#""x":2,"s":"bb""#, #""s":"bb","x":2"#] {
+            let text = first + #"{"time":20,"id_participant":"p",\#(second)}"# + "\n"
+            let found = try rooms(text) { $0.experiment = "e" }
+            #expect(found == ["r1 aa p 1.0", "bb - p 2.0"], "\(second)")
+        }
+    }
+
+    @Test func `a column that is left out takes no name, a tag of the series does`() throws {
+        let skipped = #"{"time":10,"id_participant":"p","room":"r1","s":"aa","x":1}"#
+        let left = try rooms(skipped) {
+            $0.experiment = "e"
+            $0.table.ignoredColumns = ["room"]
+        }
+        #expect(left == ["aa - p 1.0"])
+        let series = #"{"results":[{"series":[{"name":"e","tags":{"room":"r1"},"columns":["#
+        let text = series + #""time","id_participant","s","x"],"values":[[10,"p","aa",1]]}]}]}"#
+        #expect(try rooms(text) { _ in } == ["r1 aa p 1.0"])
+    }
+
+    @Test func `a column of participants keeps its role beside its new name`() throws {
+        let text = #"{"measurement":"e","time":10,"user":"p1","room":"r1","x":1}"#
+        let found = try rooms(text) {
+            $0.renames = ["user": "room"]
+            $0.participant = "zz"
+            $0.table.participantColumn = "user"
+        }
+        #expect(found == ["r1 - p1 1.0"])
+    }
+
+    @Test func `an empty tag of a series is none`() throws {
+        let answer = #"{"results":[{"series":[{"name":"h","tags":{"id_participant":""},"columns":["#
+        let inputs: [(InputFormat, String)] = [
+            (.influxJSON, answer + #""time","x"],"values":[[10,1]]}]}]}"#),
+            (.influxCSV, "name,tags,time,x\nh,id_participant=,10,1\n"),
+        ]
+        for (format, text) in inputs {
+            let found = try read(text, format) { $0.participant = "zz" }
+            #expect(found.lines == ["h,id_participant=zz x=1 10"], "\(format.name)")
+        }
+    }
+
     @Test func `a type that is asked for leaves the decimal comma`() throws {
         let plain = "_measurement;_time;id_participant;_field;_value\n"
         let rows = ["1.204", "1.204,5", "21,3"].enumerated()

@@ -77,8 +77,8 @@ public struct DatabaseOptions: Sendable {
     public var batchSizeBytesMax = 256 << 20
 
     /// Number of `async` calls that change the database at the same time: writes, flushes, closes.
-    /// Further calls wait. Writes share a few threads and their syncs; each other call has a thread.
-    /// 1 to 10,000.
+    /// Further calls wait. Writes share a few threads and their syncs; each other call has a
+    /// thread. 1 to 10,000.
     public var changeThreadCountMax = 64
 
     /// Number of threads for `async` queries. Further queries wait. 1 to 10,000.

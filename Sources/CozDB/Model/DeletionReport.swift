@@ -56,7 +56,8 @@ extension Refusal {
     var experiment: String {
         switch subject {
         case .value(let experiment, _, _, _, _, _): experiment
-        case .line(let bytes): LineSeries(bytes)?.experiment ?? ""
+        case .line(let bytes):
+            LineSeries(bytes).flatMap { $0.isWhole ? $0.experiment : nil } ?? ""
         }
     }
 }

@@ -6,8 +6,15 @@ struct LineSeries {
     let experiment: String
     /// The tags that have a name and a value.
     let tags: [(name: String, value: String)]
+    /// Whether this is the series, as far as the line says: it looks like line protocol, or what it
+    /// has are the item's own members. A line that is deleted by its series must be so.
+    let isWhole: Bool
 
-    private typealias Found = (experiment: String, tags: [(name: String, value: String)])
+    private struct Found {
+        var experiment = ""
+        var tags: [(name: String, value: String)] = []
+        var isWhole = false
+    }
 
     /// Parses a line; nil if it does not start with a name.
     init?(_ line: [UInt8]) {
@@ -15,7 +22,7 @@ struct LineSeries {
         let found =
             first == UInt8(ascii: "{") ? LineSeries.item(line) : LineSeries.line(line)
         guard let found else { return nil }
-        (experiment, tags) = found
+        (experiment, tags, isWhole) = (found.experiment, found.tags, found.isWhole)
     }
 
     private static func line(_ line: [UInt8]) -> Found? {
@@ -25,24 +32,27 @@ struct LineSeries {
         var position = LineSeries.next(comma, in: line, start..<end)
         let experiment = LineSeries.text(line[start..<position], special: [comma, blank])
         guard !experiment.isEmpty else { return nil }
-        var tags: [(name: String, value: String)] = []
+        var found = Found(experiment: experiment, isWhole: end < line.count)
         while position < end {
             let first = position + 1
             position = LineSeries.next(comma, in: line, first..<end)
             let middle = LineSeries.next(equals, in: line, first..<position)
-            guard middle > first, middle + 1 < position else { continue }
+            guard middle > first, middle + 1 < position else {
+                found.isWhole = false
+                continue
+            }
             let special = [comma, equals, blank]
             let name = LineSeries.text(line[first..<middle], special: special)
             let value = LineSeries.text(line[(middle + 1)..<position], special: special)
-            tags.append((name, value))
+            found.tags.append((name, value))
         }
-        return (experiment, tags)
+        return found
     }
 
     /// Parses an item such as `{"measurement":"dev","tags":{"id_participant":"p1"},...}`, possibly
     /// truncated. Its experiment and its tags are members of the item itself, or else the first of
     /// their name at any depth. Without an object `tags`, every name with a string or number is
-    /// taken as a tag.
+    /// taken as a tag: those of the item itself, or else all. So they are if braces do not match.
     private static func item(_ item: [UInt8]) -> Found? {
         var words = JSONWords(item)
         // A refused row of an answer of InfluxDB.
@@ -51,6 +61,7 @@ struct LineSeries {
         let ownDepth = isAnswer ? 3 : 1
         var experiments: (own: String?, first: String?)
         var all: [(name: String, value: String)] = []
+        var own: [(name: String, value: String)] = []
         var tagged: [(object: Int, name: String, value: String)] = []
         while let pair = words.nextPair() {
             if words.openTags == nil, Name(pair.name) == experimentName {
@@ -61,15 +72,21 @@ struct LineSeries {
             }
             if pair.value.isEmpty { continue }
             all.append(pair)
+            if words.depth == ownDepth { own.append(pair) }
             if let object = words.openTags { tagged.append((object, pair.name, pair.value)) }
         }
-        let experiment = experiments.own ?? experiments.first
-        var tags = all
-        if let object = words.tagsDepths.firstIndex(of: ownDepth) ?? words.tagsDepths.indices.first
-        {
-            tags = tagged.filter { $0.object == object }.map { ($0.name, $0.value) }
+        var found = Found(
+            experiment: experiments.own ?? experiments.first ?? "",
+            tags: own.isEmpty || words.isUnbalanced ? all : own,
+            isWhole: experiments.own != nil || experiments.first == nil)
+        let ownTags = words.tagsDepths.firstIndex(of: ownDepth)
+        found.isWhole =
+            found.isWhole && !words.isUnbalanced && (ownTags != nil || words.tagsDepths.isEmpty)
+        let object = ownTags ?? (own.isEmpty ? words.tagsDepths.indices.first : nil)
+        if let object, !words.isUnbalanced {
+            found.tags = tagged.filter { $0.object == object }.map { ($0.name, $0.value) }
         }
-        return experiment == nil && tags.isEmpty ? nil : (experiment ?? "", tags)
+        return experiments.first == nil && found.tags.isEmpty ? nil : found
     }
 
     /// Returns the next position of an unescaped byte; the end of the range if there is none. As in
@@ -102,6 +119,8 @@ private struct JSONWords {
     private(set) var tagsDepths: [Int] = []
     /// The index of the one around the last pair; nil if there is none.
     private(set) var openTags: Int?
+    /// Whether a pair was found in no object.
+    private(set) var isUnbalanced = false
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -131,6 +150,7 @@ private struct JSONWords {
                 index += 1
                 continue
             }
+            if depth < 1 { isUnbalanced = true }
             if self.byte == UInt8(ascii: "\"") { return (name, text()) }
             let word = bytes[index...].prefix { $0.isWord || "+-.".utf8.contains($0) }
             index += word.count

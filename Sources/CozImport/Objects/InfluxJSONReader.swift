@@ -179,8 +179,10 @@ private struct InfluxJSONDecoder: ~Copyable {
             let token = try input.next(from: file)
             if token == .invalid { return }
             guard token == .string else { throw unexpected("tag \"\(tag)\" is not a string", file) }
-            if skippedTags.contains(Array(tag.utf8)) { continue }
-            tags.append((tag, input.scanner.string))
+            // The group of rows without the tag has an empty one.
+            let value = input.scanner.string
+            if value.isEmpty || skippedTags.contains(Array(tag.utf8)) { continue }
+            tags.append((tag, value))
         }
     }
 

@@ -34,6 +34,8 @@ struct ObjectColumn {
     var type: FieldType?
     /// The name under which it is stored, if that is another.
     var newName: [UInt8]?
+    /// Whether it is what a renamed column is in rows that have its new name, too.
+    var keepsName = false
 }
 
 struct ObjectColumns {
@@ -68,7 +70,8 @@ struct ObjectColumns {
     mutating func column(
         _ scanner: JSONScanner, in place: ObjectSection, guess: Int, experiment: [UInt8]?
     ) -> Int {
-        if guess < all.count, all[guess].place == place, !scanner.hasEscapes,
+        if guess < all.count, all[guess].place == place, !all[guess].keepsName,
+            !scanner.hasEscapes,
             options.table.participantColumn == nil,
             CellValue.equals(scanner.text, scanner.contents, all[guess].name)
         {
@@ -109,7 +112,9 @@ struct ObjectColumns {
     mutating func column(_ column: Int, keepingNameBeside newName: [UInt8]) -> Int {
         if let known = keepingName[column] { return known }
         keepingName[column] = all.count
-        all.append(make(all[column].name, all[column].place, experiment, beside: [newName]))
+        var kept = make(all[column].name, all[column].place, experiment, beside: [newName])
+        kept.keepsName = true
+        all.append(kept)
         return all.count - 1
     }
 
@@ -121,8 +126,6 @@ struct ObjectColumns {
         let table = options.table
         var column = ObjectColumn(name: name, place: place, role: .field)
         column.type = types[name]
-        let stored = lookup.stored(name)
-        if stored != name, !others.contains(stored) { column.newName = stored }
         func isNamed(_ option: String?) -> Bool { option?.utf8.elementsEqual(name) == true }
         if place == .tags || tags.contains(name) { column.role = .tag }
         if ignored.contains(name) { column.role = .ignored }
@@ -137,6 +140,8 @@ struct ObjectColumns {
             column.isParticipant = true
             return column
         }
+        let stored = lookup.stored(name)
+        if stored != name, !others.contains(stored) { column.newName = stored }
         guard place == .flat else { return column }
         let isTag =
             column.role == .tag || lookup.isTagOfAll(name, beside: others)

@@ -101,11 +101,20 @@ struct ObjectRows {
         var names: Set<[UInt8]>?
         for (index, cell) in row.cells.enumerated() {
             guard let newName = columns.all[cell.column].newName else { continue }
-            let present = names ?? Set(row.cells.map { columns.all[$0.column].name })
+            let present = names ?? presentNames(row)
             names = present
             guard present.contains(newName) else { continue }
             row.move(index, to: columns.column(cell.column, keepingNameBeside: newName))
         }
+    }
+
+    /// The names of the tags and fields of a row.
+    private func presentNames(_ row: borrowing ObjectRow) -> Set<[UInt8]> {
+        var names = Set(series.tags.map { Array($0.name.utf8) })
+        for cell in row.cells where columns.all[cell.column].role != .ignored {
+            names.insert(columns.all[cell.column].name)
+        }
+        return names
     }
 
     /// Adds one row.

@@ -46,7 +46,7 @@ enum TagList {
     }
 
     /// Parses `host=a,region=b`. A part without `=` belongs to the value before it; nil if there is
-    /// no value before it.
+    /// no value before it. A tag without a value is left out: it is the group of rows without it.
     static func pairs(_ text: String) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
         for piece in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -64,6 +64,6 @@ enum TagList {
                 return nil
             }
         }
-        return pairs
+        return pairs.filter { !$0.value.isEmpty }
     }
 }

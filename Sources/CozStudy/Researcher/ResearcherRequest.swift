@@ -73,10 +73,7 @@ extension ResearcherRequest {
     }
 
     private func reference(toTag name: String, _ schema: ExperimentSchema) -> String {
-        // Any name may be a tag of the identity of all tags; then a field of the name comes first.
-        let isTag =
-            schema.attribute(name) != nil
-            || schema.identity != .allTags && schema.identity.contains(name)
+        let isTag = schema.attribute(name) != nil || schema.identity.contains(name)
         return QueryText.name(name) + (isTag && schema.field(name) != nil ? "::tag" : "")
     }
 
@@ -93,8 +90,12 @@ extension ResearcherRequest {
             conditions.append("\(tag) IN (\(names))")
         }
         if let password {
-            let tag = reference(toTag: "id_password", schema)
-            conditions.append("\(tag) = \(QueryText.string(password))")
+            let text = QueryText.string(password)
+            let tag = reference(toTag: "id_password", schema) + " = \(text)"
+            // Any name may be a tag of the identity of all tags, and a field as well.
+            let isEither = schema.identity == .allTags && schema.field("id_password") != nil
+            let field = "\(QueryText.name("id_password"))::field = \(text)"
+            conditions.append(isEither ? "(\(tag) OR \(field))" : tag)
         }
         if let days { conditions.append("time > now() - \(days)d") }
         if let from { conditions.append("time >= '\(from.text())'") }

@@ -61,6 +61,42 @@ struct LineSeriesTests {
         #expect(Dictionary(found.tags.map { ($0.name, $0.value) }) { $1 } == tags)
     }
 
+    @Test(arguments: [
+        ("dev,a=1 v=", true), ("dev,a=1 v", true), ("dev x", true), ("soon,p1,1", false),
+        ("e,soon,\"a b\",1", false), ("dev,a=1,b v=1", false), ("dev", false), ("dev,a=1", false),
+        (#"{"measurement":"g","tags":{"a":"p"},"time":"soon"}"#, true),
+        (#"{"measurement":"g","a":"p","time":"soon"}"#, true),
+        (#"{"tags":{"a":"p"},"time":"soon"}"#, true), (#"{"a":"p","time":"soon"}"#, true),
+        (#"{"_measurement":"g","a":"p","note":{"measurement":"e"}}"#, false),
+        (#"{"measurement":"g","a":"p","note":{"tags":{"a":"q"}}}"#, false),
+        (#"{"measurement":"g","tags":{"a":"p"},"note":{"tags":{"a":"q"}}}"#, true),
+        (#"{"a":}},"measurement":"g","tags":{"a":"p"}}"#, false),
+    ])
+    func `what is read of a line is its series, or may be something else`(
+        line: String, isWhole: Bool
+    ) throws {
+        #expect(try #require(LineSeries(Array(line.utf8))).isWhole == isWhole)
+    }
+
+    @Test(arguments: [
+        (#"{"measurement":"g","a":"p1","note":{"tags":{"a":"p2"}},"x":}"#, ["p1"]),
+        (
+            #"{"a":}},"measurement":"g","fields":{"tags":{"a":"p2"}},"tags":{"a":"p1"}}"#,
+            ["p2", "p1"]
+        ),
+    ])
+    func `of broken items every member counts that may be theirs`(
+        line: String, values: [String]
+    ) throws {
+        #expect(try #require(LineSeries(Array(line.utf8))).tags.map(\.value) == values)
+    }
+
+    @Test func `members of members are no tags of an item that has tags of its own`() throws {
+        let line = #"{"measurement":"g","a":"p2","time":1,"note":{"a":"p1"}}"#
+        let found = try #require(LineSeries(Array(line.utf8)))
+        #expect(found.tags.map(\.value) == ["p2", "1"])
+    }
+
     @Test(arguments: ["", "   ", ",a=1 v=1", "{", "{\"", "{}", #"{"a":}"#, #"{"a\u00"#])
     func `a line without a name names none`(line: String) {
         #expect(LineSeries(Array(line.utf8)) == nil)

@@ -44,6 +44,28 @@ struct ResearcherExportTests {
         #expect(try rows() == ["id_participant,id_device,id_password,x", "p,d,w,1"])
     }
 
+    @Test func `with all tags as the identity, participants are tags, passwords tags or fields`()
+        throws
+    {
+        var settings = ExperimentSettings()
+        settings.identity = .allTags
+        try study.write(
+            ["x": 1, "y": 1], tags: ["id_participant": "p1", "id_password": "s1"],
+            settings: settings)
+        try study.write(
+            ["x": 2, "id_participant": "p1", "id_password": "s1"],
+            tags: ["id_participant": "p2", "id_password": "s2"], settings: settings)
+        func values(_ change: (inout ResearcherRequest) -> Void) throws -> [String] {
+            try rows {
+                $0.columns = ["x"]
+                change(&$0)
+            }.dropFirst().compactMap { $0.split(separator: ",").last.map(String.init) }
+        }
+        #expect(try values { $0.participants = ["p1"] } == ["1"])
+        #expect(try values { $0.password = "s1" }.sorted() == ["1", "2"])
+        #expect(try values { $0.password = "s2" } == ["2"])
+    }
+
     @Test(arguments: [Identity.standard, .allTags])
     func `a password can be a field`(identity: Identity) throws {
         var settings = ExperimentSettings()

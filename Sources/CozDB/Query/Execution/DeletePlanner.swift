@@ -236,7 +236,9 @@ private final class RefusalFilter {
             var tags = TagCache(key)
             return isMeant(experiment) { tags.value(of: $0) }
         case .line(let bytes):
-            guard range == .all, fields.isEmpty, let line = LineSeries(bytes) else { return false }
+            guard range == .all, fields.isEmpty, let line = LineSeries(bytes), line.isWhole else {
+                return false
+            }
             return isMeant(line)
         }
     }
@@ -248,6 +250,9 @@ private final class RefusalFilter {
         for tag in line.tags where identity.contains(tag.name) {
             values[Name(tag.name), default: []].append(tag.value)
         }
+        // An option, or a column, may have named the participant.
+        let isComplete = identity.tagNames.allSatisfy { values[Name($0)] != nil }
+        guard condition == nil || isComplete else { return false }
         var read: Set<Name> = []
         let isMeant = isMeant(line.experiment) { tag in
             read.insert(Name(tag))
@@ -294,7 +299,9 @@ private final class RefusalFilter {
             for (index, reference) in plan.references.enumerated() {
                 guard case .missing = plan.sources[0].bindings[index] else { continue }
                 guard reference.kind == .any || reference.kind == .tag else { continue }
-                plan.sources[0].bindings[index] = .tag(reference.name)
+                // Unless it is a field of another experiment of the statement.
+                let isField = references[index].type != nil && !references[index].isTag
+                plan.sources[0].bindings[index] = isField ? .null : .tag(reference.name)
             }
             // A name means one thing in all experiments of the statement.
             for (index, meant) in references.enumerated() where meant.type != nil {

@@ -192,6 +192,32 @@ struct RefusedPointTests {
         try database.close()
     }
 
+    @Test func `a refused line stays if only an option named its participant`() throws {
+        let database = try Database.open(folder.path)
+        var batch = WriteBatch()
+        batch.source = "file"
+        batch.assumedParticipant = "p1"
+        batch.refuse(
+            Refusal(
+                subject: .line(Array("e v=1,x= 5".utf8)), reason: "no", source: "file", line: 1))
+        batch.refuse(
+            Refusal(subject: .line(Array("e,soon,1".utf8)), reason: "no", source: "file", line: 2))
+        try batch.add(
+            experiment: "e", tags: ["id_participant": "p2"], time: Timestamp(nanoseconds: 1),
+            fields: ["v": 1])
+        _ = try database.write(batch)
+        for comparison in ["=", "!="] {
+            _ = try database.execute("DELETE FROM e WHERE id_participant \(comparison) 'p1'")
+            #expect(try database.info().rejects == 2, "\(comparison)")
+        }
+        // The row of a table does not say its experiment.
+        _ = try database.execute("DELETE FROM e")
+        #expect(try database.info().rejects == 1)
+        _ = try database.forget(["p1"])
+        #expect(try database.info().rejects == 0)
+        try database.close()
+    }
+
     @Test func `a refused value goes only with what a name means in the whole statement`() throws {
         let database = try Database.open(folder.path)
         for (experiment, tags, a) in [
@@ -202,6 +228,7 @@ struct RefusedPointTests {
             batch.settings.identity = .allTags
             var fields: [String: FieldValue] = ["u": .integer(1)]
             fields["a"] = a
+            if experiment == "e1" { fields["b"] = .string("x") }
             try batch.add(
                 experiment: experiment, tags: tags, time: Timestamp(nanoseconds: 1), fields: fields)
             try batch.add(
@@ -209,8 +236,10 @@ struct RefusedPointTests {
                 fields: ["u": .string("refused")])
             _ = try database.write(batch)
         }
-        // As a field, which e1 has, the name is null in e0.
+        // As a field, which e1 has, the name is null in e0, and so is one that e0 does not have.
         _ = try database.execute("DELETE FROM e0, e1 WHERE a = 'x'")
+        _ = try database.execute("DELETE FROM e0, e1 WHERE b != 'x'")
+        _ = try database.execute("DELETE FROM e0, e1 WHERE b = ''")
         _ = try database.execute("DELETE FROM e0, e1 WHERE a = 1.5")
         #expect(try database.rowCount() == 1)
         #expect(try database.info().rejects == 2)
