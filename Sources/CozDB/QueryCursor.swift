@@ -63,7 +63,7 @@ public final class QueryCursor: Sendable {
         try process.check()
         let batchQueue = batchQueue
         let watched = options.watching(batchQueue.flag)
-        let isStarted = DetachedThread.start {
+        let isStarted = WorkerThreads.start {
             var sink = CursorSink(batchQueue)
             do throws(DatabaseError) {
                 batchQueue.finish(try run(watched, &sink), nil)

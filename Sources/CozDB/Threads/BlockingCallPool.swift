@@ -175,7 +175,7 @@ final class BlockingCallPool: Sendable {
         }
         switch admission {
         case .thread:
-            let isStarted = DetachedThread.start { self.work(from: call) }
+            let isStarted = WorkerThreads.start { self.work(from: call) }
             if isStarted { return }
             // Other calls may have queued for this thread; running threads will serve them.
             call.refuse()
@@ -247,7 +247,7 @@ final class BlockingCallPool: Sendable {
         }
         // This thread must not run it: it has the log, for which the call may wait.
         while let call = taken {
-            let isStarted = DetachedThread.start { self.work(from: call) }
+            let isStarted = WorkerThreads.start { self.work(from: call) }
             if isStarted { return }
             call.refuse()
             taken = state.withLock { state in

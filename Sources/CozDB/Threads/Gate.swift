@@ -14,5 +14,12 @@ internal import CozKernels
     /// Waits until the gate is open. Returns at once if it already is.
     func wait() { unsafe coz_gate_wait(word) }
 
+    /// Waits at most this time. Returns whether the gate is open.
+    func wait(atMost time: Duration) -> Bool {
+        let nanoseconds = time.components.attoseconds / 1_000_000_000
+        return unsafe coz_gate_wait_for(
+            word, time.components.seconds * 1_000_000_000 + nanoseconds)
+    }
+
     func open() { unsafe coz_gate_open(word) }
 }

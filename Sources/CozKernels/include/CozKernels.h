@@ -19,6 +19,9 @@ uint32_t coz_crc32c(const uint8_t *_Nullable bytes, size_t count, uint32_t seed)
 // Returns when the gate is open. Writes before the opening are visible to the caller.
 void coz_gate_wait(uint32_t *_Nonnull gate);
 
+// The same for at most this time (0 or more). Returns whether the gate is open.
+bool coz_gate_wait_for(uint32_t *_Nonnull gate, int64_t nanoseconds);
+
 // Opens the gate and wakes all waiting threads.
 void coz_gate_open(uint32_t *_Nonnull gate);
 

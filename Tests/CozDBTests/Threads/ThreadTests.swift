@@ -63,4 +63,61 @@ struct ThreadTests {
         #expect(LargeStack.run(sizeBytes: 1 << 26) { blocked() } == [SIGINT, SIGTERM, SIGALRM])
         #expect(blocked() == before)
     }
+
+    /// Runs work and returns the folder of its thread below `/proc`.
+    private static func run(_ work: @escaping @Sendable () -> Void = {}) -> String? {
+        let found = Mutex<String?>(nil)
+        let isStarted = WorkerThreads.start {
+            work()
+            let folder = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 100) {
+                buffer in
+                let count = unsafe readlink("/proc/thread-self", buffer.baseAddress!, buffer.count)
+                return unsafe String(
+                    decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) },
+                    as: UTF8.self)
+            }
+            found.withLock { $0 = folder }
+        }
+        guard isStarted else { return nil }
+        while found.withLock({ $0 == nil }) { usleep(100) }
+        return found.withLock { $0 }
+    }
+
+    @Test func `a thread that has ended its work takes more, and then ends`() throws {
+        var threads: Set<String> = []
+        for _ in 0..<200 { threads.insert(try #require(Self.run())) }
+        #expect(threads.count < 100, "\(threads.count) threads")
+        // Tests that run at the same time may use them further.
+        for _ in 0..<6_000 where !threads.isEmpty {
+            threads = threads.filter { unsafe access("/proc/\($0)", F_OK) == 0 }
+            usleep(10_000)
+        }
+        #expect(threads.isEmpty)
+    }
+
+    @Test func `a thread that waits for work keeps nothing of its last alive`() throws {
+        final class Flag: Sendable { let isSet = Mutex(false) }
+        final class Token: Sendable {
+            let flag: Flag
+            init(_ flag: Flag) { self.flag = flag }
+            deinit { flag.isSet.withLock { $0 = true } }
+        }
+        func use(_ token: Token) -> String? {
+            Self.run { withExtendedLifetime(token) {} }
+        }
+        var checkedCount = 0
+        for _ in 0..<1_000 where checkedCount < 10 {
+            let flag = Flag()
+            let first = use(Token(flag))
+            let isReleased = Mutex(false)
+            let second = Self.run {
+                isReleased.withLock { $0 = flag.isSet.withLock { $0 } }
+            }
+            // Another thread says nothing about the first.
+            guard first == second else { continue }
+            #expect(isReleased.withLock { $0 })
+            checkedCount += 1
+        }
+        #expect(checkedCount == 10)
+    }
 }
