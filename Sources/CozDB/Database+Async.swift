@@ -30,26 +30,33 @@ extension Database {
     ) async throws(DatabaseError) -> WriteReport {
         try await changes.runBriefly { give in
             do throws(DatabaseError) {
-                let (engine, batch) = (try self.writer(), try make())
-                do throws(DatabaseError) {
-                    let report = try engine.write(batch) { result in
-                        switch result {
-                        case .success(let report):
-                            self.noteChange(of: batch, report.sequence, engine)
-                        case .failure(let error): self.noteFailure(error, of: batch)
-                        }
-                        give(result)
-                    }
-                    guard let report else { return nil }
-                    self.noteChange(of: batch, report.sequence, engine)
-                    return .success(report)
-                } catch {
-                    self.noteFailure(error, of: batch)
-                    throw error
+                let report = try self.change { engine throws(DatabaseError) in
+                    try self.write(try make(), engine, give)
                 }
+                return report.map { .success($0) }
             } catch {
                 return .failure(error)
             }
+        }
+    }
+
+    /// Commits a batch. Returns nil if another thread gives the report.
+    private func write(
+        _ batch: WriteBatch, _ engine: Engine, _ give: @escaping Engine.Follower
+    ) throws(DatabaseError) -> WriteReport? {
+        do throws(DatabaseError) {
+            let report = try engine.write(batch) { result in
+                switch result {
+                case .success(let report): self.noteChange(of: batch, report.sequence, engine)
+                case .failure(let error): self.noteFailure(error, of: batch)
+                }
+                give(result)
+            }
+            if let report { noteChange(of: batch, report.sequence, engine) }
+            return report
+        } catch {
+            noteFailure(error, of: batch)
+            throw error
         }
     }
 
@@ -91,15 +98,24 @@ extension Database {
         }
     }
 
-    /// Flushes, merges small segments, writes the final manifest and releases the lock. Waits for
-    /// calls that other tasks have started; later calls throw `closed`. Cancelling the task has no
-    /// effect. It may wait with any number of other calls (`waitingCallCountMax`).
+    /// Flushes, merges small segments, writes the final manifest and releases the lock. Waits and
+    /// refuses as the synchronous form does. Cancelling the task has no effect.
     ///
     /// - Throws: As the synchronous form.
     public func close() async throws(DatabaseError) {
-        // Behind the writes that wait for a thread.
-        try await changes.runBriefly(isLimited: false) { _ in .success(()) }
-        try await changes.run(isLimited: false) { () throws(DatabaseError) in try self.close() }
+        try queries.process.check()
+        await withCheckedContinuation { continuation in
+            changes.end { continuation.resume() }
+        }
+        let result: Result<Void, DatabaseError> = await withCheckedContinuation { continuation in
+            let close = { @Sendable in
+                continuation.resume(
+                    returning: Result { () throws(DatabaseError) in try self.close() })
+            }
+            // If the system has no thread left, this one waits: the lock must not stay.
+            if !WorkerThreads.start(close) { close() }
+        }
+        try result.get()
     }
 
     /// Returns a snapshot of everything committed so far.

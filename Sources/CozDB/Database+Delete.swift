@@ -58,14 +58,15 @@ extension Database {
     func delete(
         _ plan: (Snapshot) throws(DatabaseError) -> Deletion
     ) throws(DatabaseError) -> DeletionReport {
-        let engine = try writer()
         var names: Set<String> = []
         // A deletion that fails after the manifest was replaced has deleted.
         defer { if !names.isEmpty { noteChange(of: names) } }
-        return try engine.delete { snapshot throws(DatabaseError) in
-            let deletion = try plan(snapshot)
-            names = Set(deletion.experiments.map(\.view.schema.name))
-            return deletion
+        return try change { engine throws(DatabaseError) in
+            try engine.delete { snapshot throws(DatabaseError) in
+                let deletion = try plan(snapshot)
+                names = Set(deletion.experiments.map(\.view.schema.name))
+                return deletion
+            }
         }
     }
 }

@@ -42,9 +42,10 @@ extension Database {
             }
         }
         if isDryRun { return try preview(wanted) }
-        let engine = try writer()
-        defer { noteChange(of: nil) }
-        return try engine.forget(wanted)
+        return try change { engine throws(DatabaseError) in
+            defer { noteChange(of: nil) }
+            return try engine.forget(wanted)
+        }
     }
 
     /// Removes participants from the list of forgotten ones. What is written for them from now on
@@ -55,7 +56,7 @@ extension Database {
     @discardableResult
     public func readmit(_ participants: [String]) throws(DatabaseError) -> [String] {
         try Database.check(participants)
-        return try writer().readmit(participants)
+        return try change { engine throws(DatabaseError) in try engine.readmit(participants) }
     }
 
     /// Returns the list of forgotten participants, as digests. Keep a copy with your backups; pass

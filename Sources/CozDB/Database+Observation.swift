@@ -26,7 +26,7 @@ extension Database {
     private func commits(of experiments: Set<String>?) throws(DatabaseError) -> CommitSequence {
         switch try openStore() {
         case .writer(let engine):
-            if engine.state.withLock({ $0.phase > .open }) { throw Engine.closed() }
+            if engine.state.withLock({ $0.phase > .open }) { throw .databaseClosed }
             return CommitSequence(.subscription(observers.subscribe(experiments)))
         case .reader(let reader):
             return CommitSequence(.polling(try ChangePoll(self, reader)))

@@ -72,9 +72,10 @@ extension Database {
     public func alter(
         experiment: String, field: String, type: FieldType
     ) throws(DatabaseError) {
-        let engine = try writer()
-        try engine.alter(experiment: experiment, field: field, type: type)
-        noteChange(of: [experiment])
+        try change { engine throws(DatabaseError) in
+            try engine.alter(experiment: experiment, field: field, type: type)
+            noteChange(of: [experiment])
+        }
     }
 
     /// Deletes entries of the rejects journal. Afterwards no file of the database has their
@@ -87,15 +88,16 @@ extension Database {
     ///   changed then.
     @discardableResult
     public func clearRejects(of experiment: String? = nil) throws(DatabaseError) -> Int {
-        let report = try writer().delete { _ throws(DatabaseError) in
-            var deletion = Deletion()
-            deletion.dropsRefusalCounts = experiment == nil
-            deletion.refusals = { refusal throws(DatabaseError) in
-                experiment.map { Name($0) == Name(refusal.experiment) } ?? true
-            }
-            return deletion
+        try change { engine throws(DatabaseError) in
+            try engine.delete { _ throws(DatabaseError) in
+                var deletion = Deletion()
+                deletion.dropsRefusalCounts = experiment == nil
+                deletion.refusals = { refusal throws(DatabaseError) in
+                    experiment.map { Name($0) == Name(refusal.experiment) } ?? true
+                }
+                return deletion
+            }.refusals
         }
-        return report.refusals
     }
 
     /// Writes the refused values that fit their field's current type. Only empty cells are written.
@@ -107,10 +109,11 @@ extension Database {
     /// - Throws: What `write` throws; `usage` if the database is read-only. Nothing is changed
     ///   then.
     public func replayRejects(overwrite: Bool = false) throws(DatabaseError) -> ReplayReport {
-        let engine = try writer()
-        // A deletion between the read and the write would be undone, and a commit lost.
-        return try engine.withoutOtherCommits { () throws(DatabaseError) in
-            try replay(engine, overwrite)
+        try change { engine throws(DatabaseError) in
+            // A deletion between the read and the write would be undone, and a commit lost.
+            try engine.withoutOtherCommits { () throws(DatabaseError) in
+                try replay(engine, overwrite)
+            }
         }
     }
 

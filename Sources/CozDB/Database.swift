@@ -118,16 +118,17 @@ public final class Database: Sendable {
     ///   write or sync fails. After `io`, nothing more is acknowledged until the database is opened
     ///   again.
     public func write(_ batch: borrowing WriteBatch) throws(DatabaseError) -> WriteReport {
-        let engine = try writer()
-        do throws(DatabaseError) {
-            guard let report = try engine.write(batch) else {
-                preconditionFailure("without a follower, a commit waits for its report")
+        try change { engine throws(DatabaseError) in
+            do throws(DatabaseError) {
+                guard let report = try engine.write(batch) else {
+                    preconditionFailure("without a follower, a commit waits for its report")
+                }
+                noteChange(of: batch, report.sequence, engine)
+                return report
+            } catch {
+                noteFailure(error, of: batch)
+                throw error
             }
-            noteChange(of: batch, report.sequence, engine)
-            return report
-        } catch {
-            noteFailure(error, of: batch)
-            throw error
         }
     }
 
@@ -162,7 +163,7 @@ public final class Database: Sendable {
     ///   After `io`, nothing more is acknowledged until the database is opened again. Acknowledged
     ///   writes are still in the log.
     public func flush() throws(DatabaseError) {
-        try writer().flush()
+        try change { engine throws(DatabaseError) in try engine.flush() }
     }
 
     /// Merges all segments of each experiment into one, the smallest and fastest form.
@@ -173,13 +174,17 @@ public final class Database: Sendable {
     ///
     /// - Throws: As `flush`; `damaged` if a segment cannot be read. The data stays as it was.
     public func compact() throws(DatabaseError) {
-        try writer().compactAll()
+        try change { engine throws(DatabaseError) in try engine.compactAll() }
     }
 
     /// Flushes, merges small segments, writes the final manifest and releases the lock. Waits for
-    /// calls that other threads have started; later calls throw `closed`. A concurrent `close`
+    /// calls of other threads and tasks that change the database, also for those that wait for a
+    /// thread; later calls throw `closed`. So does a query that has not begun. A concurrent `close`
     /// waits for the first one and does nothing. Snapshots and cursors stay usable. On a read-only
     /// database `close` has nothing to wait for.
+    ///
+    /// An import is many calls and ends with `closed`, and so does a text of several statements.
+    /// An `async` import is one call: cancel its task first.
     ///
     /// - Throws: `io` if the last flush fails or, as the message then says, only the merge after
     ///   it. The lock is released in both cases. Acknowledged writes are safe: the next opening
@@ -188,7 +193,11 @@ public final class Database: Sendable {
         try queries.process.check()
         defer { observers.finish() }
         switch store {
-        case .writer(let engine): try engine.close()
+        case .writer(let engine):
+            let isIdle = Gate()
+            changes.end { isIdle.open() }
+            isIdle.wait()
+            try engine.close()
         case .reader: isReaderClosed.store(true, ordering: .relaxed)
         }
     }
@@ -198,7 +207,7 @@ public final class Database: Sendable {
     /// - Throws: `closed`; `usage` in a child process made by `fork`.
     func openStore() throws(DatabaseError) -> Store {
         try queries.process.check()
-        if isReaderClosed.load(ordering: .relaxed) { throw Engine.closed() }
+        if isReaderClosed.load(ordering: .relaxed) { throw .databaseClosed }
         return store
     }
 
@@ -217,11 +226,14 @@ public final class Database: Sendable {
         }
     }
 
-    func writer() throws(DatabaseError) -> Engine {
+    /// Runs a call that changes the database. `close` waits for it.
+    func change<Value>(
+        _ body: (Engine) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
         guard case .writer(let engine) = try openStore() else {
             throw DatabaseError(
                 .usage, "the database is open read-only; open it with access: .readWrite")
         }
-        return engine
+        return try engine.call { () throws(DatabaseError) in try body(engine) }
     }
 }

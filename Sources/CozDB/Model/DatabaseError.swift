@@ -51,6 +51,8 @@ public struct DatabaseError: Error, Sendable {
     /// limits, memory.
     var isRefusal: Bool { isSystemCallFailure && !isWrongFileType }
 
+    static let databaseClosed = DatabaseError(.closed, "the database was closed")
+
     /// Creates an error.
     ///
     /// - Parameters:

@@ -76,8 +76,8 @@ public struct DatabaseOptions: Sendable {
     /// times as much. 1 byte to 1 GiB.
     public var batchSizeBytesMax = 256 << 20
 
-    /// Number of `async` calls that change the database at the same time: writes, flushes, closes.
-    /// Further calls wait. Writes share a few threads and their syncs; each other call has a
+    /// Number of `async` calls that change the database at the same time, such as writes. Further
+    /// calls wait. Writes share a few threads and their syncs; each other call has a
     /// thread. 1 to 10,000.
     public var changeThreadCountMax = 64
 

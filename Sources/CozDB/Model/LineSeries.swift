@@ -27,7 +27,10 @@ struct LineSeries {
 
     private static func line(_ line: [UInt8]) -> Found? {
         let (comma, equals, blank) = (UInt8(ascii: ","), UInt8(ascii: "="), UInt8(ascii: " "))
-        let start = line.firstIndex { $0 != blank && $0 != UInt8(ascii: "\t") } ?? line.count
+        // As in InfluxDB, NUL before a line is a blank, too.
+        let start =
+            line.firstIndex { $0 != blank && $0 != UInt8(ascii: "\t") && $0 != 0 }
+            ?? line.count
         let end = LineSeries.next(blank, in: line, start..<line.count)
         var position = LineSeries.next(comma, in: line, start..<end)
         let experiment = LineSeries.text(line[start..<position], special: [comma, blank])

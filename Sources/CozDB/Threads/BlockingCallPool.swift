@@ -28,7 +28,8 @@ final class BlockingCallPool: Sendable {
     private enum Admission {
         case thread
         case queue(Int)
-        case none
+        case busy
+        case closed
     }
 
     /// Calls that wait for a thread, by number.
@@ -72,8 +73,20 @@ final class BlockingCallPool: Sendable {
         var others = Queue()
         /// The number of the next call that waits.
         var next = 0
+        /// Whether further calls are refused.
+        var isEnded = false
+        /// Called when no call is left.
+        var whenIdle: [@Sendable () -> Void] = []
 
-        var waitingCount: Int { brief.count + others.count }
+        /// The calls in progress and those that wait.
+        var callCount: Int { threadCount + leftCount + brief.count + others.count }
+
+        /// Removes and returns what is called when no call is left, if so.
+        mutating func takeWhenIdle() -> [@Sendable () -> Void] {
+            guard isEnded, callCount == 0 else { return [] }
+            defer { whenIdle = [] }
+            return whenIdle
+        }
     }
 
     /// As many threads as have work, while one writes to the disk and one waits for its turn.
@@ -97,11 +110,10 @@ final class BlockingCallPool: Sendable {
     ///   - isCancellable: Whether cancelling the task ends the wait at once with `cancelled`. A
     ///     body still in the queue never runs. A running body should end soon; its result is
     ///     discarded.
-    ///   - isLimited: Whether the call is refused if too many calls are waiting.
     /// - Throws: What the body throws; `busy` if too many calls are waiting or the system
-    ///   has no thread left.
+    ///   has no thread left; `closed` after `end`.
     func run<Value: Sendable>(
-        isCancellable: Bool = false, isLimited: Bool = true,
+        isCancellable: Bool = false,
         _ body: @escaping @Sendable () throws(DatabaseError) -> Value
     ) async throws(DatabaseError) -> Value {
         let answer = CallResult<Value>()
@@ -112,7 +124,7 @@ final class BlockingCallPool: Sendable {
                     let result = Result { () throws(DatabaseError) in try body() }
                     return { answer.give(result) }
                 }
-                start(false, made, answer, isLimited)
+                start(false, made, answer)
             }
         } onCancel: {
             guard isCancellable else { return }
@@ -124,12 +136,9 @@ final class BlockingCallPool: Sendable {
 
     /// Runs a brief call on another thread and awaits its result.
     ///
-    /// - Parameters:
-    ///   - isLimited: Whether the call is refused if too many calls are waiting.
-    ///   - body: Returns the result; or nil, and another thread gives it, perhaps before.
+    /// - Parameter body: Returns the result; or nil, and another thread gives it, perhaps before.
     /// - Throws: As `run`.
     func runBriefly<Value: Sendable>(
-        isLimited: Bool = true,
         _ body:
             @escaping @Sendable (
                 _ give: @escaping @Sendable (Result<Value, DatabaseError>) -> Void
@@ -146,24 +155,42 @@ final class BlockingCallPool: Sendable {
         }
         let result: Result<Value, DatabaseError> = await withCheckedContinuation { continuation in
             answer.receive(continuation)
-            start(true, made, answer, isLimited)
+            start(true, made, answer)
         }
         return try result.get()
     }
 
+    /// The calls in progress and those that wait.
+    var callCount: Int { state.withLock { $0.callCount } }
+
+    /// Whether further calls are refused.
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// Refuses further calls, and calls `whenIdle` when none is left: no running one, and none that
+    /// waits.
+    func end(_ whenIdle: @escaping @Sendable () -> Void) {
+        let idle = state.withLock { state in
+            state.isEnded = true
+            state.whenIdle.append(whenIdle)
+            return state.takeWhenIdle()
+        }
+        for call in idle { call() }
+    }
+
     private func start<Value: Sendable>(
-        _ isBrief: Bool, _ body: @escaping Body, _ answer: CallResult<Value>, _ isLimited: Bool
+        _ isBrief: Bool, _ body: @escaping Body, _ answer: CallResult<Value>
     ) {
         let call = Call(isBrief: isBrief, body: body) {
             answer.give(.failure(BlockingCallPool.noThread))
         }
         let admission: Admission = state.withLock { state in
+            if state.isEnded { return .closed }
             if hasRoom(state, for: call.isBrief) {
                 state.threadCount += 1
                 if call.isBrief { state.briefThreadCount += 1 }
                 return .thread
             }
-            guard !isLimited || state.waitingCount < waitingCountMax else { return .none }
+            guard state.callCount - callCountMax < waitingCountMax else { return .busy }
             let number = state.next
             state.next += 1
             if call.isBrief {
@@ -183,7 +210,8 @@ final class BlockingCallPool: Sendable {
         case .queue(let number):
             // Cancelled before it had a number, so `onCancel` could not remove it.
             if answer.wait(as: number) { forget(number) }
-        case .none:
+        case .closed: answer.give(.failure(.databaseClosed))
+        case .busy:
             answer.give(
                 .failure(
                     DatabaseError(
@@ -203,26 +231,38 @@ final class BlockingCallPool: Sendable {
     }
 
     private func forget(_ number: Int) {
-        state.withLock {
-            $0.brief.remove(number)
-            $0.others.remove(number)
+        let idle = state.withLock { state in
+            state.brief.remove(number)
+            state.others.remove(number)
+            return state.takeWhenIdle()
         }
+        for call in idle { call() }
     }
 
     /// Runs a call, then queued calls until there are none.
-    private func work(from first: Call?) {
-        var call = first
-        var handOver: (@Sendable () -> Void)?
-        while let own = call {
-            handOver = own.body()
-            let isLeft = handOver == nil
-            call = state.withLock { state in
-                giveBack(own, &state)
-                if isLeft { state.leftCount += 1 }
-                return next(&state)
-            }
+    private func work(from first: Call) {
+        var call = first as Call?
+        while call != nil {
+            let handOver = runNext(&call)
             handOver?()
         }
+    }
+
+    /// Runs a call and replaces it by the next one. What its body captures is released before its
+    /// result is handed over: who has the result may be done with the database.
+    @inline(never)
+    private func runNext(_ call: inout Call?) -> (@Sendable () -> Void)? {
+        guard let own = call.take() else { return nil }
+        let handOver = own.body()
+        let isLeft = handOver == nil
+        let idle: [@Sendable () -> Void]
+        (call, idle) = state.withLock { state in
+            giveBack(own, &state)
+            if isLeft { state.leftCount += 1 }
+            return (next(&state), state.takeWhenIdle())
+        }
+        for call in idle { call() }
+        return handOver
     }
 
     /// Takes the oldest waiting call that has room, and its slot.
@@ -241,19 +281,21 @@ final class BlockingCallPool: Sendable {
 
     /// Another thread has handed over the result of a call.
     private func endLeftCall() {
-        var taken = state.withLock { state in
+        var (taken, idle) = state.withLock { state in
             state.leftCount -= 1
-            return next(&state)
+            return (next(&state), state.takeWhenIdle())
         }
+        for call in idle { call() }
         // This thread must not run it: it has the log, for which the call may wait.
         while let call = taken {
             let isStarted = WorkerThreads.start { self.work(from: call) }
             if isStarted { return }
             call.refuse()
-            taken = state.withLock { state in
+            (taken, idle) = state.withLock { state in
                 giveBack(call, &state)
-                return next(&state)
+                return (next(&state), state.takeWhenIdle())
             }
+            for call in idle { call() }
         }
     }
 
@@ -265,10 +307,12 @@ final class BlockingCallPool: Sendable {
     /// Gives back the slot of a thread that could not start. If it was the only one, the calling
     /// thread runs the queued calls.
     private func failWaitingIfAlone(_ call: Call) {
-        let next: Call? = state.withLock { state in
+        let (next, idle) = state.withLock { state in
             giveBack(call, &state)
-            return state.threadCount + state.leftCount == 0 ? self.next(&state) : nil
+            let isAlone = state.threadCount + state.leftCount == 0
+            return (isAlone ? self.next(&state) : nil, state.takeWhenIdle())
         }
+        for call in idle { call() }
         if let next { work(from: next) }
     }
 }

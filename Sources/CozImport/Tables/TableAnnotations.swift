@@ -94,8 +94,9 @@ struct TableAnnotations {
             layout.columns = try header.layout(names, line: line, constants: constants).columns
         } else {
             layout.columns = names.indices.map { column(names[$0], $0) }
-            resolveRoles(&layout)
+            let isFlux = resolveRoles(&layout)
             try header.markNamed(&layout)
+            if isFlux { header.markKnownTags(&layout) }
         }
         for (index, cell) in defaults.enumerated()
         where index < layout.columns.count && !cell.isEmpty {
@@ -120,7 +121,9 @@ struct TableAnnotations {
     /// Applies the meaning of Flux labels, which begin with `_`, regardless of their type. If a
     /// datatype declares the measurement, as Flux results never do, such labels are ordinary
     /// names of tags and fields.
-    private func resolveRoles(_ layout: inout TableLayout) {
+    ///
+    /// - Returns: Whether it is a result of Flux, which need not say what its tags are.
+    private func resolveRoles(_ layout: inout TableLayout) -> Bool {
         let isExtended = (layout.columns + layout.constants).contains { $0.role == .experiment }
         func index(_ label: String) -> Int? {
             if isExtended { return nil }
@@ -156,11 +159,13 @@ struct TableAnnotations {
                 layout.columns[place].role = .fieldValue
             } else if column.role == .time {
                 // Another time column is stored as text.
-                layout.columns[place].role = isUnpivoted ? .ignored : .field
+                layout.columns[place].role = .field
                 layout.columns[place].type = .string
-            } else if isUnpivoted && column.role == .field {
-                layout.columns[place].role = .ignored
+            } else if isUnpivoted, column.role == .field, column.type ?? .string == .string {
+                // A tag that no group key has, or an answer without `#group`.
+                layout.columns[place].role = .tag
             }
         }
+        return isFlux && !isExtended
     }
 }

@@ -213,12 +213,34 @@ struct TableHeader {
         let names = layout.names
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && column.type == nil {
-            let isTag =
-                isFlux || lookup.isTagOfAll(column.name, beside: names)
-                || experiment.map { lookup.isTag(column.name, in: $0, beside: names) } == true
-            if isTag && !column.name.isEmpty { layout.columns[index].role = .tag }
-            layout.columns[index].mayBeTag =
-                !isTag && experiment == nil && lookup.mayBeTag(column.name, beside: names)
+            if isFlux {
+                if !column.name.isEmpty { layout.columns[index].role = .tag }
+            } else {
+                mark(&layout.columns[index], in: experiment, beside: names)
+            }
+        }
+    }
+
+    /// - Parameter experiment: that of all rows; nil if it is unknown.
+    private func mark(
+        _ column: inout TableColumn, in experiment: [UInt8]?, beside names: Set<[UInt8]>
+    ) {
+        let isTag =
+            lookup.isTagOfAll(column.name, beside: names)
+            || experiment.map { lookup.isTag(column.name, in: $0, beside: names) } == true
+        if isTag && !column.name.isEmpty { column.role = .tag }
+        column.mayBeTag =
+            !isTag && experiment == nil && lookup.mayBeTag(column.name, beside: names)
+    }
+
+    /// Marks texts of a Flux result that are tags elsewhere: a result has its tags in `#group` only
+    /// if it is grouped by them.
+    func markKnownTags(_ layout: inout TableLayout) {
+        let experiment = experiment(layout)
+        let names = layout.names
+        for (index, column) in layout.columns.enumerated()
+        where column.role == .field && column.type ?? .string == .string {
+            mark(&layout.columns[index], in: experiment, beside: names)
         }
     }
 

@@ -12,6 +12,7 @@ struct LineSeriesTests {
         ("my\\ dev\\,x,a\\=b=c\\ d\\,e,f=g\\=h v=1", "my dev,x", ["a=b": "c d,e", "f": "g=h"]),
         ("dev v=1", "dev", [:]),
         ("dev,broken,=x,y=,a=1 v", "dev", ["a": "1"]),
+        ("\0 \tdev,a=1 v", "dev", ["a": "1"]),
         ("dev,path=C:\\dir,é=ü v=1", "dev", ["path": "C:\\dir", "é": "ü"]),
         ("dev,a=1\\", "dev", ["a": "1\\"]),
         ("dev,a=x\\\\,b=y,c=1 v=1", "dev", ["a": "x\\,b=y", "c": "1"]),

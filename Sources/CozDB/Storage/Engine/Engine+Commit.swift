@@ -114,7 +114,7 @@ extension Engine {
             when: {
                 (ownsExclusivity || !$0.isExclusive)
                     && ($0.frozen == nil || $0.memtable.sizeBytes < memtableLimit)
-                    || $0.failure != nil || $0.phase > .open
+                    || $0.failure != nil || $0.phase >= .closed
             }
         ) { state throws(DatabaseError) in
             try checkOpen(state)
@@ -268,7 +268,7 @@ extension Engine {
             when: { !$0.commits.hasLeader && $0.frozen == nil || $0.failure != nil }
         ) { $0.commits.becomeLeader() }
         do throws(DatabaseError) {
-            try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
+            try state.withLock { state throws(DatabaseError) in try checkOpen(state) }
         } catch {
             resignLeader()
             throw error

@@ -33,7 +33,7 @@ extension Engine {
     func compactAll() throws(DatabaseError) {
         try flush()
         try compactionQueue.sync { () throws(DatabaseError) in
-            try state.withLock { state throws(DatabaseError) in try checkUsable(state) }
+            try state.withLock { state throws(DatabaseError) in try checkOpen(state) }
             try compactOnce { segments in
                 let isWanted =
                     segments.count > 1 || segments.contains(where: \.isQuicklyEncoded)

@@ -47,7 +47,7 @@ extension Engine {
             try compactionQueue.sync { () throws(DatabaseError) in
                 beginExclusive()
                 defer { endExclusive() }
-                try flush(runsWhileClosing: true)
+                try flush()
                 return try body()
             }
         }

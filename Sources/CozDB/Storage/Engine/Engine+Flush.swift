@@ -113,10 +113,8 @@ extension Engine {
     }
 
     /// Writes everything in memory to segments. No logs remain.
-    ///
-    /// - Parameter runsWhileClosing: whether a running call or `close` calls it.
-    func flush(runsWhileClosing: Bool = false) throws(DatabaseError) {
-        if !runsWhileClosing { try checkOpen() }
+    func flush() throws(DatabaseError) {
+        try checkOpen()
         try becomeLeader()
         do throws(DatabaseError) {
             let (memtable, schemas, hasLogs) = state.withLock { state in
@@ -151,13 +149,12 @@ extension Engine {
         guard isFirst else {
             return state.withLock(when: { $0.phase == .released }) { _ in }
         }
-        // Waits for running deletions, schema changes and the like.
-        changeMutex.withLock { _ in }
+        endCalls()
         beginExclusive()
         let isSound = state.withLock { $0.failure == nil }
         if isSound {
             // The failure is stored in the state and thrown below.
-            try? flush(runsWhileClosing: true)
+            try? flush()
             if options.compactsInBackground { mergeInBackground(Compaction.chooseAtRest) }
         }
         flushQueue.sync {}

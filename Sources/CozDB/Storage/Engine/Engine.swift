@@ -27,6 +27,8 @@ final class Engine: Sendable {
     let lockFile: LockFile
     /// Held by the one thread that deletes, alters, forgets or replays refusals.
     let changeMutex = Monitor(())
+    /// The calls that change the database.
+    private let calls = RunningCalls()
     /// Held by the thread that replaces the manifest.
     private let manifestMutex = Monitor(())
     /// Held by the thread that removes obsolete files.
@@ -39,7 +41,7 @@ final class Engine: Sendable {
     /// The progress of `close`.
     enum Phase: Comparable {
         case open
-        /// Running calls go on; new ones are refused.
+        /// Running calls go on, and `close` waits for them; new ones are refused.
         case closing
         /// Only `close` still touches files.
         case closed
@@ -144,7 +146,7 @@ final class Engine: Sendable {
     func journal() throws(DatabaseError) -> [JournalEntry] {
         while true {
             let (stored, recent) = try state.withLock { state throws(DatabaseError) in
-                if state.phase >= .closed { throw Engine.closed() }
+                if state.phase >= .closed { throw .databaseClosed }
                 return (
                     state.manifest.rejects,
                     (state.frozen?.journal.entries ?? []) + state.memtable.journal.entries
@@ -180,24 +182,28 @@ final class Engine: Sendable {
 
     // MARK: Checks
 
-    static func closed() -> DatabaseError {
-        DatabaseError(.closed, "the database was closed")
+    /// Runs a call that changes the database. `close` waits for it.
+    ///
+    /// - Throws: `closed` if `close` has begun; what the body throws.
+    func call<Value>(
+        _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        guard calls.enter() else { throw .databaseClosed }
+        defer { calls.leave() }
+        return try body()
     }
 
-    /// Checks at the start of a call that the database is open.
+    /// Refuses further calls and waits for those that have begun.
+    func endCalls() { calls.end() }
+
+    /// Checks that the database is open. For calls that `close` waits for it still is.
     func checkOpen() throws(DatabaseError) {
         try state.withLock { state throws(DatabaseError) in try checkOpen(state) }
     }
 
     func checkOpen(_ state: State) throws(DatabaseError) {
         if let failure = state.failure { throw failure }
-        if state.phase >= .closing { throw Engine.closed() }
-    }
-
-    /// Checks inside a call, which `close` waits for.
-    func checkUsable(_ state: State) throws(DatabaseError) {
-        if let failure = state.failure { throw failure }
-        if state.phase >= .closed { throw Engine.closed() }
+        if state.phase >= .closed { throw .databaseClosed }
     }
 
     /// Checks that the lock file is still in place, before anything is written or acknowledged.
@@ -268,7 +274,7 @@ final class Engine: Sendable {
     func reserveFileNumber() throws(DatabaseError) -> UInt64 {
         try checkIsAlone()
         return try state.withLock { state throws(DatabaseError) in
-            try checkUsable(state)
+            try checkOpen(state)
             defer { state.manifest.nextFileNumber += 1 }
             return state.manifest.nextFileNumber
         }
@@ -282,7 +288,7 @@ final class Engine: Sendable {
     ) throws(DatabaseError) {
         try manifestMutex.withLock { _ throws(DatabaseError) in
             var manifest = try state.withLock { state throws(DatabaseError) in
-                try checkUsable(state)
+                try checkOpen(state)
                 var manifest = state.manifest
                 manifest.schemas = state.schemas
                 return manifest
@@ -330,7 +336,7 @@ final class Engine: Sendable {
         var before: Snapshot?
         defer { withExtendedLifetime(before) {} }
         return try state.withLock { state throws(DatabaseError) in
-            if state.phase >= .closed { throw Engine.closed() }
+            if state.phase >= .closed { throw .databaseClosed }
             // Reuses the last snapshot and its caches if nothing was committed since.
             if let last = state.lastSnapshot, last.sequence == state.committedSequence {
                 return (state.manifest, last)
