@@ -203,4 +203,57 @@ struct ColumnOptionTests {
         // The value that is no integer stays as it is, for the database to refuse.
         #expect(found.lines == ["m steps=7i 1", "m pulse=8 1", "m steps=7.5 2"])
     }
+
+    /// `new` is a string and `old` a float of the experiment.
+    @Test(arguments: ["csv", "influx-csv", "ndjson"])
+    func `a field that keeps its name keeps its type, whatever the new name has`(
+        format: String
+    ) throws {
+        let inputs = [
+            "csv": "time,id_participant,old,new\n10,p,2.5,b\n20,p,3.5,\n",
+            "influx-csv": "name,time,id_participant,old,new\ne,10,p,2.5,b\ne,20,p,3.5,\n",
+            "ndjson": #"{"time":10,"id_participant":"p","old":2.5,"new":"b"}"# + "\n"
+                + #"{"time":20,"id_participant":"p","old":3.5}"# + "\n",
+        ]
+        let database = try Database.inMemory()
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "e", tags: ["id_participant": "q"], time: Timestamp(nanoseconds: 1),
+            fields: ["old": 9.0, "new": "z"])
+        _ = try database.write(batch)
+        var options = ImportOptions()
+        options.format = [.csv, .influxCSV, .ndjson].first { $0.name == format }
+        if format != "influx-csv" { options.experiment = "e" }
+        options.renames = ["old": "new"]
+        let text = try #require(inputs[format])
+        let report = try importFiles([files.write("a", text)], into: database, options: options)
+        // A number for the string field is refused where the format has numbers.
+        #expect(report.refusedValues == (format == "ndjson" ? 1 : 0))
+        let rows = try database.query("SELECT old, new FROM e WHERE time > 1").series[0]
+        #expect(rows.column("old")?.value(0) == .float(2.5))
+        #expect(rows.column("new")?.value(0) == .string("b"))
+        if format != "ndjson" { #expect(rows.column("new")?.value(1) == .string("3.5")) }
+    }
+
+    @Test func `a renamed tag has its new name in rows where nothing else has it`() throws {
+        let inputs: [(InputFormat, String)] = [
+            (.csv, "time,user,id_participant,x\n10,aa,,1\n20,,bb,2\n"),
+            (.influxCSV, "name,time,user,id_participant,x\ne,10,aa,,1\ne,20,,bb,2\n"),
+            (
+                .ndjson,
+                #"{"time":10,"user":"aa","x":1}"# + "\n"
+                    + #"{"time":20,"id_participant":"bb","x":2}"# + "\n"
+            ),
+        ]
+        for (format, text) in inputs {
+            let found = try read(text, format) {
+                if format.name != InputFormat.influxCSV.name { $0.experiment = "e" }
+                $0.renames = ["user": "id_participant"]
+                $0.settings.identity = nil
+            }
+            #expect(
+                found.lines == ["e,id_participant=aa x=1 10", "e,id_participant=bb x=2 20"],
+                "\(format.name)")
+        }
+    }
 }

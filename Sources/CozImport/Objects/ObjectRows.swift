@@ -347,7 +347,8 @@ struct ObjectRows {
         }
         let name = plans[current].name
         let key = SchemaLookup.key(column.name, of: name)
-        var type = column.type ?? lookup.type(of: column.name, in: name) ?? found[key]
+        let known = lookup.type(of: column.name, in: name, keepsName: column.keepsName)
+        var type = column.type ?? known ?? found[key]
         if type == nil {
             switch cell.kind {
             case _ where column.place == .integerFields: type = .integer

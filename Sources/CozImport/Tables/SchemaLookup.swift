@@ -34,8 +34,13 @@ struct SchemaLookup {
     }
 
     /// Returns the type of a field, as stored or declared; nil if unknown.
-    func type(of field: [UInt8], in experiment: [UInt8]) -> FieldType? {
-        let name = options.storedName(of: String(decoding: field, as: UTF8.self))
+    ///
+    /// - Parameter keepsName: whether the row has the new name of a renamed field, too.
+    func type(
+        of field: [UInt8], in experiment: [UInt8], keepsName: Bool = false
+    ) -> FieldType? {
+        let own = String(decoding: field, as: UTF8.self)
+        let name = keepsName ? own : options.storedName(of: own)
         guard let schema = schemas[experiment] else { return preset?.declaration(of: name)?.type }
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }
@@ -57,6 +62,8 @@ struct SchemaLookup {
         let tag = participantTag(of: experiment)
         return tags.last { isStored(Array($0.name.utf8), as: tag) }?.value
     }
+
+    var hasRenames: Bool { !options.renames.isEmpty }
 
     /// The name under which a column is stored.
     func stored(_ column: [UInt8]) -> [UInt8] {

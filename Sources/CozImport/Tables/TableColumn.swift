@@ -119,6 +119,38 @@ struct TableLayout {
     func index(of role: TableColumn.Role) -> Int? { columns.firstIndex { $0.role == role } }
 }
 
+/// A column that is renamed, in a table that has a column of the new name.
+struct RenamedColumn {
+    let index: Int
+    let newName: [UInt8]
+    /// The columns that have the new name.
+    let others: [Int]
+    /// Whether every row has a value under the new name.
+    let isAlwaysKept: Bool
+
+    static func all(in layout: TableLayout, _ lookup: SchemaLookup) -> [RenamedColumn] {
+        if !lookup.hasRenames { return [] }
+        func isData(_ column: TableColumn) -> Bool { column.role == .field || column.role == .tag }
+        var places: [[UInt8]: [Int]] = [:]
+        for (index, column) in layout.columns.enumerated() where isData(column) {
+            places[column.name, default: []].append(index)
+        }
+        let constants = layout.constants.filter { isData($0) && !$0.defaultValue.isEmpty }
+        let constantNames = Set(constants.map(\.name))
+        return layout.columns.enumerated().compactMap { index, column in
+            let newName = lookup.stored(column.name)
+            guard isData(column), !column.isParticipant, newName != column.name else { return nil }
+            let others = places[newName] ?? []
+            let isAlwaysKept =
+                constantNames.contains(newName)
+                || others.contains { !layout.columns[$0].defaultValue.isEmpty }
+            guard isAlwaysKept || !others.isEmpty else { return nil }
+            return RenamedColumn(
+                index: index, newName: newName, others: others, isAlwaysKept: isAlwaysKept)
+        }
+    }
+}
+
 /// The conventions of a file of tables.
 enum TableKind {
     /// A header with names, optionally with annotations above it.

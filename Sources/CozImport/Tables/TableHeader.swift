@@ -225,12 +225,18 @@ struct TableHeader {
     private func mark(
         _ column: inout TableColumn, in experiment: [UInt8]?, beside names: Set<[UInt8]>
     ) {
-        let isTag =
-            lookup.isTagOfAll(column.name, beside: names)
-            || experiment.map { lookup.isTag(column.name, in: $0, beside: names) } == true
-        if isTag && !column.name.isEmpty { column.role = .tag }
-        column.mayBeTag =
-            !isTag && experiment == nil && lookup.mayBeTag(column.name, beside: names)
+        func isTag(_ others: Set<[UInt8]>) -> Bool {
+            lookup.isTagOfAll(column.name, beside: others)
+                || experiment.map { lookup.isTag(column.name, in: $0, beside: others) } == true
+        }
+        // A renamed column beside one of the new name keeps its own only in rows that have both.
+        let (isTagKept, isTagRenamed) = (isTag(names), isTag([]))
+        let mayBeTag = experiment == nil && lookup.mayBeTag(column.name, beside: [])
+        if isTagKept && isTagRenamed {
+            if !column.name.isEmpty { column.role = .tag }
+        } else {
+            column.mayBeTag = isTagKept || isTagRenamed || mayBeTag
+        }
     }
 
     /// Marks texts of a Flux result that are tags elsewhere: a result has its tags in `#group` only

@@ -13,8 +13,10 @@ struct TableRows {
     }
 
     /// The state of an experiment in one batch.
-    private struct Plan {
+    struct Plan {
         var name: [UInt8]
+        /// For each of `renamed`, whether it keeps its name.
+        var kept: [Bool]
         var handle: WriteBatch.ExperimentHandle
         /// The tag that names participants.
         var participantTag: [UInt8]
@@ -30,19 +32,19 @@ struct TableRows {
         var tags: [Int]
     }
 
-    private let options: ImportOptions
-    private let lookup: SchemaLookup
+    let options: ImportOptions
+    let lookup: SchemaLookup
     private let nulls: [[UInt8]]
     /// The types that options name, for rows that name their field.
     private var askedTypes: [[UInt8]: FieldType] = [:]
     private let skipped: Set<[UInt8]>
     /// The tag that names participants in rows without an experiment of their own.
     private var participantTag: [UInt8] = []
-    private var layout = TableLayout()
+    var layout = TableLayout()
     private var inferredTypes: [FieldType?] = []
     /// The columns that are fields and tags of the current experiment.
     private var fields: [Int] = []
-    private var tags: [Int] = []
+    var tags: [Int] = []
     private var fieldName: Int?
     private var fieldValue: Int?
     private var time = CellTime(format: .automatic, precision: .nanoseconds, zone: nil)
@@ -50,21 +52,23 @@ struct TableRows {
     private var experimentIndex: Int?
     private var constantTime: Int64?
     private var constantExperiment: [UInt8] = []
-    private var constantTags: [TableColumn] = []
+    var constantTags: [TableColumn] = []
     private var ownerColumns = OwnerColumns([])
     private var constantFields: [TableColumn] = []
+    /// Renamed columns beside one of the new name. They keep their names in rows that have both.
+    private var renamed: [RenamedColumn] = []
     /// About the size of what a row gets from annotations, whatever its own size.
     private(set) var constantSizeBytes = 0
     /// Types inferred in this import, so that later files use the same types.
     private var found: [[UInt8]: FieldType] = [:]
 
     // The state that belongs to one batch.
-    private var plans: [Plan] = []
+    var plans: [Plan] = []
     private var planOfName: [[UInt8]: Int] = [:]
-    private var current = -1
-    private var tagKey: [UInt8] = []
-    private var lastTagKey: [UInt8] = []
-    private var lastTagSet = WriteBatch.TagSetHandle.none
+    var current = -1
+    var tagKey: [UInt8] = []
+    var lastTagKey: [UInt8] = []
+    var lastTagSet = WriteBatch.TagSetHandle.none
 
     init(_ options: ImportOptions, lookup: SchemaLookup) {
         self.options = options
@@ -94,6 +98,7 @@ struct TableRows {
             precision: options.precision, zone: layout.zone ?? options.table.timeZone)
         constantTags = layout.constants.filter { $0.role == .tag }
         constantFields = layout.constants.filter { $0.role == .field }
+        renamed = RenamedColumn.all(in: layout, lookup)
         constantExperiment =
             layout.constants.last { $0.role == .experiment }?.defaultValue
             ?? Array((options.experiment ?? "").utf8)
@@ -198,8 +203,10 @@ struct TableRows {
         for column in constantTags where lookup.isStored(column.name, as: tag) {
             owner = column.defaultValue
         }
+        var hasOwn = false
         for (index, column) in ownerColumns.ofRow(cellCount: row.cells.count) {
             var value: [UInt8]
+            var isRenamed = false
             if column.role == .tagList {
                 let pairs = TagList.pairs(String(decoding: text(index), as: UTF8.self)) ?? []
                 value = Array((pairs.last { tag.elementsEqual($0.name.utf8) }?.value ?? "").utf8)
@@ -215,8 +222,12 @@ struct TableRows {
                     if !value.isEmpty { standard = value }
                     continue
                 }
+                isRenamed = !column.isParticipant && column.name != tag
             }
-            if !value.isEmpty { owner = value }
+            // A renamed column keeps its name beside one that has the name of the tag.
+            if value.isEmpty || isRenamed && hasOwn { continue }
+            owner = value
+            hasOwn = !isRenamed
         }
         let found = owner.isEmpty ? standard : owner
         return found.isEmpty ? nil : String(decoding: found, as: UTF8.self)
@@ -238,7 +249,7 @@ struct TableRows {
         return nil
     }
 
-    private func isNull(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
+    func isNull(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
         nulls.contains { CellValue.equals(text, range, $0) }
     }
 
@@ -248,20 +259,22 @@ struct TableRows {
     private mutating func selectExperiment(
         _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
     ) -> Outcome? {
+        let kept = renamed.isEmpty ? [] : renamed.map { keepsName($0, cells, block) }
+        let isKnown = current >= 0 && plans[current].kept == kept
         guard let experimentIndex else {
-            if current < 0 { selectPlan(constantExperiment, &batch) }
+            if !isKnown { selectPlan(constantExperiment, kept, &batch) }
             return nil
         }
         let cell = block.cells[cells + experimentIndex]
         let text = block.bytes
-        if current >= 0, CellValue.equals(text, cell.range, plans[current].name) { return nil }
+        if isKnown, CellValue.equals(text, cell.range, plans[current].name) { return nil }
         if !cell.isEmpty, !isNull(text, cell.range) {
             guard cell.range.count <= DatabaseOptions.nameSizeBytesMax else {
                 return .refused(
                     "the name of the experiment has \(cell.range.count) bytes, expected at most "
                         + "\(DatabaseOptions.nameSizeBytesMax)", cell: experimentIndex)
             }
-            selectPlan(text.copy(cell.range), &batch)
+            selectPlan(text.copy(cell.range), kept, &batch)
             return nil
         }
         let own = layout.columns[experimentIndex].defaultValue
@@ -269,31 +282,51 @@ struct TableRows {
         if name.isEmpty {
             return .refused("the experiment is empty, expected a name", cell: experimentIndex)
         }
-        selectPlan(name, &batch)
+        selectPlan(name, kept, &batch)
         return nil
     }
 
-    private mutating func selectPlan(_ name: [UInt8], _ batch: inout WriteBatch) {
+    /// Whether the row has a value under the new name of a column, too.
+    private func keepsName(_ column: RenamedColumn, _ cells: Int, _ block: CSVBlock) -> Bool {
+        column.isAlwaysKept
+            || column.others.contains { other in
+                let cell = block.cells[cells + other]
+                return !cell.isEmpty && !isNull(block.bytes, cell.range)
+            }
+    }
+
+    private mutating func selectPlan(
+        _ name: [UInt8], _ kept: [Bool], _ batch: inout WriteBatch
+    ) {
         lastTagKey.removeAll(keepingCapacity: true)
-        if let known = planOfName[name] {
+        let key = kept.isEmpty ? name : kept.map { $0 ? 1 : 0 } + name
+        if let known = planOfName[key] {
             current = known
             (fields, tags) = (plans[known].fields, plans[known].tags)
             return
         }
         current = plans.count
-        planOfName[name] = current
+        planOfName[key] = current
         let columns = layout.columns
+        var keeping: [Int: Set<[UInt8]>] = [:]
+        for (column, isKept) in zip(renamed, kept) where isKept {
+            keeping[column.index] = [column.newName]
+        }
         let types = columns.indices.map { index -> FieldType? in
-            columns[index].role == .field
-                ? type(of: columns[index].name, in: name, column: columns[index], at: index) : nil
+            guard columns[index].role == .field else { return nil }
+            return type(
+                of: columns[index].name, in: name, column: columns[index], at: index,
+                keepsName: keeping[index] != nil)
         }
         (fields, tags) = ([], [])
-        let names = layout.names
         for (index, column) in columns.enumerated() {
+            let others = keeping[index] ?? []
             switch column.role {
             case .tag, .tagList: tags.append(index)
             case .field
-            where column.mayBeTag && lookup.isTag(column.name, in: name, beside: names):
+            where column.mayBeTag
+                && (lookup.isTagOfAll(column.name, beside: others)
+                    || lookup.isTag(column.name, in: name, beside: others)):
                 tags.append(index)
             case .field: fields.append(index)
             default: break
@@ -301,7 +334,7 @@ struct TableRows {
         }
         plans.append(
             Plan(
-                name: name, handle: batch.experiment(name.span),
+                name: name, kept: kept, handle: batch.experiment(name.span),
                 participantTag: lookup.participantTag(of: name), types: types,
                 handles: Array(repeating: nil, count: columns.count), fields: fields, tags: tags))
     }
@@ -309,9 +342,11 @@ struct TableRows {
     /// Returns the type of a field. Order of precedence: the table or options, the database, types
     /// inferred earlier in the import, types inferred from this file.
     private mutating func type(
-        of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int
+        of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int,
+        keepsName: Bool = false
     ) -> FieldType? {
-        if let type = column.type ?? lookup.type(of: field, in: experiment) { return type }
+        let known = lookup.type(of: field, in: experiment, keepsName: keepsName)
+        if let type = column.type ?? known { return type }
         let key = SchemaLookup.key(field, of: experiment)
         if let type = found[key] { return type }
         guard index < inferredTypes.count, let type = inferredTypes[index] else { return nil }
@@ -483,116 +518,5 @@ struct TableRows {
             ? (type == .string ? .value(.string, bits: 0) : .null)
             : CellValue.read(text, range, as: type, column.notation)
         appendMismatch(value, text, range, name, type, column, nil, &batch)
-    }
-
-    // MARK: Tags
-
-    private struct TagProblem: Error {
-        let reason: String
-        /// Nil if no cell is to blame.
-        let cell: Int?
-    }
-
-    /// Returns the handle of the row's tag set.
-    private mutating func tagSet(
-        _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
-    ) -> Result<WriteBatch.TagSetHandle, TagProblem> {
-        let text = block.bytes
-        tagKey.removeAll(keepingCapacity: true)
-        for index in tags {
-            let range = block.cells[cells + index].range
-            guard range.count <= DatabaseOptions.nameSizeBytesMax else {
-                return .failure(
-                    TagProblem(
-                        reason: "the value of the tag has \(range.count) bytes, expected at most "
-                            + "\(DatabaseOptions.nameSizeBytesMax)", cell: index))
-            }
-            tagKey.append(UInt8(truncatingIfNeeded: range.count))
-            tagKey.append(UInt8(truncatingIfNeeded: range.count >> 8))
-            text.append(range, to: &tagKey)
-        }
-        if !lastTagKey.isEmpty && tagKey == lastTagKey { return .success(lastTagSet) }
-        let handle: WriteBatch.TagSetHandle
-        if let known = plans[current].tagSets[tagKey] {
-            handle = known
-        } else {
-            var tags: [(name: String, value: String)]
-            do throws(TagProblem) {
-                tags = try tagList(cells, block)
-            } catch {
-                return .failure(error)
-            }
-            if let problem = problem(&tags) { return .failure(problem) }
-            handle = batch.tagSet(experiment: plans[current].handle, tags: tags)
-            plans[current].tagSets[tagKey] = handle
-        }
-        swap(&tagKey, &lastTagKey)
-        lastTagSet = handle
-        return .success(handle)
-    }
-
-    /// Completes the tags of a row; returns why the row is refused, or nil.
-    private func problem(_ list: inout [(name: String, value: String)]) -> TagProblem? {
-        let tag = plans[current].participantTag
-        let second = TagList.settleParticipant(&list, tag, options)
-        if let missing = missingTag(list) { return missing }
-        let reason = second ?? TagList.problem(list)
-        return reason.map { TagProblem(reason: $0, cell: nil) }
-    }
-
-    /// Returns an error for the first empty tag cell that the experiment's identity requires, or
-    /// nil.
-    private func missingTag(_ list: [(name: String, value: String)]) -> TagProblem? {
-        let missing = tags.first { index in
-            let name = tagName(layout.columns[index])
-            guard layout.columns[index].role != .tagList,
-                lookup.needs(name, in: plans[current].name)
-            else { return false }
-            let stored = options.storedName(of: String(decoding: name, as: UTF8.self)).utf8
-            return !list.contains { options.storedName(of: $0.name).utf8.elementsEqual(stored) }
-        }
-        guard let missing else { return nil }
-        let isParticipant = lookup.isStored(
-            tagName(layout.columns[missing]), as: plans[current].participantTag)
-        // Use the file's name for the participant column; its name in the layout is the tag.
-        let title = isParticipant ? options.table.participantColumn : nil
-        let expected = isParticipant ? "the participant" : "a tag of the experiment's identity"
-        return TagProblem(
-            reason: "\"\(title ?? layout.columns[missing].title)\" is empty, expected \(expected)",
-            cell: missing)
-    }
-
-    /// The name of a column's tag in the current experiment.
-    private func tagName(_ column: TableColumn) -> [UInt8] {
-        column.isParticipant ? plans[current].participantTag : column.name
-    }
-
-    private func tagList(
-        _ cells: Int, _ block: CSVBlock
-    ) throws(TagProblem) -> [(name: String, value: String)] {
-        var list: [(name: String, value: String)] = []
-        for column in constantTags {
-            list.append((column.title, String(decoding: column.defaultValue, as: UTF8.self)))
-        }
-        for index in tags {
-            let column = layout.columns[index]
-            let range = block.cells[cells + index].range
-            let isEmpty = range.isEmpty || isNull(block.bytes, range)
-            let value = isEmpty ? column.defaultValue : block.bytes.copy(range)
-            if value.isEmpty { continue }
-            let text = String(decoding: value, as: UTF8.self)
-            if column.role == .tagList {
-                guard let pairs = TagList.pairs(text) else {
-                    throw TagProblem(
-                        reason:
-                            "found the tags \"\(text)\", expected name=value and commas between "
-                            + "them", cell: index)
-                }
-                list += pairs
-            } else {
-                list.append((String(decoding: tagName(column), as: UTF8.self), text))
-            }
-        }
-        return list
     }
 }
