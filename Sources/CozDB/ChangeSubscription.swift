@@ -13,7 +13,7 @@ final class ChangeObservers: Sendable {
         weak let subscription: ChangeSubscription?
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     /// The number of subscriptions. Writers look at it after each commit.
     private let count = Atomic<Int>(0)
 
@@ -68,7 +68,7 @@ final class ChangeSubscription: Sendable {
 
     private let experiments: Set<String>?
     private let observers: ChangeObservers
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     fileprivate init(_ experiments: Set<String>?, _ observers: ChangeObservers) {
         self.experiments = experiments

@@ -55,18 +55,27 @@ extension Database {
     }
 
     /// Deletes what a plan selects, and tells observers.
-    func delete(
+    private func delete(
         _ plan: (Snapshot) throws(DatabaseError) -> Deletion
     ) throws(DatabaseError) -> DeletionReport {
+        try delete(plan) { _, report in report }
+    }
+
+    /// Deletes what a plan selects, and returns what `close` must not prevent any more.
+    func delete<Value>(
+        _ plan: (Snapshot) throws(DatabaseError) -> Deletion,
+        _ then: (Engine, DeletionReport) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
         var names: Set<String> = []
         // A deletion that fails after the manifest was replaced has deleted.
         defer { if !names.isEmpty { noteChange(of: names) } }
         return try change { engine throws(DatabaseError) in
-            try engine.delete { snapshot throws(DatabaseError) in
+            let report = try engine.delete { snapshot throws(DatabaseError) in
                 let deletion = try plan(snapshot)
                 names = Set(deletion.experiments.map(\.view.schema.name))
                 return deletion
             }
+            return try then(engine, report)
         }
     }
 }

@@ -1,7 +1,5 @@
 // Observation: what commits change, and the answer to a statement after each change.
 
-internal import Synchronization
-
 extension Database {
     /// Returns the changes of an experiment, or of all, from now on.
     ///
@@ -191,7 +189,7 @@ final class ChangePoll: Sendable {
 
     private let database: Database
     private let reader: LiveReader
-    private let state: Mutex<State>
+    private let state: Monitor<State>
 
     init(_ database: Database, _ reader: LiveReader) throws(DatabaseError) {
         self.database = database
@@ -199,7 +197,7 @@ final class ChangePoll: Sendable {
         let position = try reader.position()
         let log = try ChangePoll.lastLog(reader)
         let seen = Seen(position: position, log: log, sequence: try reader.snapshot().sequence)
-        state = Mutex(State(seen: seen))
+        state = Monitor(State(seen: seen))
     }
 
     func next() async throws(DatabaseError) -> CommittedChange? {

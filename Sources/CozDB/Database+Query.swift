@@ -72,11 +72,13 @@ extension Database {
             change throws(DatabaseError) in
             switch change {
             case .alter(let experiment, let field, let type):
-                try self.alter(experiment: experiment, field: field, type: type)
-                return ChangeOutcome(snapshot: try self.takeSnapshot())
+                return try self.alter(experiment, field, type) { engine throws(DatabaseError) in
+                    ChangeOutcome(snapshot: try engine.snapshot())
+                }
             case .delete(let plan):
-                let report = try self.delete(plan)
-                return ChangeOutcome(snapshot: try self.takeSnapshot(), deletion: report)
+                return try self.delete(plan) { engine, report throws(DatabaseError) in
+                    ChangeOutcome(snapshot: try engine.snapshot(), deletion: report)
+                }
             }
         }
     }

@@ -72,9 +72,18 @@ extension Database {
     public func alter(
         experiment: String, field: String, type: FieldType
     ) throws(DatabaseError) {
+        try alter(experiment, field, type) { _ in }
+    }
+
+    /// Widens the type of a field, and returns what `close` must not prevent any more.
+    func alter<Value>(
+        _ experiment: String, _ field: String, _ type: FieldType,
+        _ then: (Engine) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
         try change { engine throws(DatabaseError) in
             try engine.alter(experiment: experiment, field: field, type: type)
             noteChange(of: [experiment])
+            return try then(engine)
         }
     }
 

@@ -2,7 +2,6 @@
 // comments, so it runs at the speed of memchr.
 
 internal import CozDB
-internal import Synchronization
 
 enum ExportScan {
     /// Whether a file begins like an export with context comments.
@@ -33,8 +32,8 @@ enum ExportScan {
             }
             return pass.reader.found
         }
-        let passes = Mutex([ExportPass?](repeating: nil, count: 2))
-        let failure = Mutex<DatabaseError?>(nil)
+        let passes = Monitor([ExportPass?](repeating: nil, count: 2))
+        let failure = Monitor<DatabaseError?>(nil)
         Cores.perform(iterations: 2) { index in
             var pass = ExportPass(reader: index == 0 ? ExportReader() : .forMiddleOfFile)
             var part = index == 0 ? first : second

@@ -93,4 +93,31 @@ internal import Testing
         let found = try importedRows(files.write("a", text), .annotatedCSV) { _ in }
         #expect(found.lines == ["e,id_participant=p1 change=0.5,x=1.5 1672534320000000000"])
     }
+
+    @Test func `the labels of Flux are no data, with and without annotations`() throws {
+        let types = "#datatype,string,long,dateTime:RFC3339,dateTime:RFC3339,"
+        let labels = ",result,table,_start,_stop,"
+        let row = ",_result,0,1970-01-01T00:00:00Z,1970-01-01T00:00:01Z,"
+        let aggregate =
+            types + "double,string,string\n" + labels + "_value,_field,_measurement\n" + row
+            + "1.5,mem,e\n"
+        for (column, time) in [("_start", 0), ("_stop", 1_000_000_000)] {
+            let found = try importedRows(files.write("a", aggregate), .annotatedCSV) {
+                $0.table.timeColumn = column
+            }
+            #expect(found.lines == ["e mem=1.5 \(time)"])
+        }
+        let pivoted = labels + "_time,_measurement,x\n" + row + "1970-01-01T00:00:00Z,e,1.5\n"
+        let typed = types + "dateTime:RFC3339,string,double\n" + pivoted
+        for (text, format) in [(pivoted, InputFormat.csv), (typed, .annotatedCSV)] {
+            let found = try importedRows(files.write("b", text), format) { _ in }
+            #expect(found.lines == ["e x=1.5 0"])
+        }
+        let bare = ",result,table,_time,_value,_field,_measurement\n,r,0,0,1.5,mem,e\n"
+        let found = try importedRows(files.write("c", bare), .csv) {
+            $0.experiment = "h"
+            $0.table.timeFormat = .epoch(.nanoseconds)
+        }
+        #expect(found.lines == ["e mem=1.5 0"])
+    }
 }

@@ -73,10 +73,10 @@ internal import Testing
                 options(.csv) { $0.table.columnTypes = [(name, .integer)] }
             )
         },
-        Axis("--skip-columns", from: 500) { count in
+        Axis("--skip-columns", from: 3000) { count in
             (table(count), options(.csv) { $0.table.ignoredColumns = names(count - 1) })
         },
-        Axis("--tag-columns", from: 500) { count in
+        Axis("--tag-columns", from: 3000) { count in
             (table(count), options(.csv) { $0.table.tagColumns = names(count - 1) })
         },
         Axis("--column-types", from: 500) { count in

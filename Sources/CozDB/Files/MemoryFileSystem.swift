@@ -1,7 +1,6 @@
 // Files in the memory of this process, for databases that nobody needs later.
 
 internal import Glibc
-internal import Synchronization
 
 /// A file system for one database in memory. It has one directory, whatever path is opened.
 struct MemoryFileSystem: FileSystem {
@@ -21,7 +20,7 @@ private final class MemoryDirectory: Directory {
     }
 
     let path: String
-    private let entries = Mutex<[String: Entry]>([:])
+    private let entries = Monitor<[String: Entry]>([:])
 
     init(_ path: String) {
         self.path = path
@@ -152,7 +151,7 @@ private final class MemoryFile: File {
     }
 
     let path: String
-    private let content = Mutex(Content())
+    private let content = Monitor(Content())
 
     init(_ path: String) {
         self.path = path

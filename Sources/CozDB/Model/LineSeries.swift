@@ -6,6 +6,11 @@ struct LineSeries {
     let experiment: String
     /// The tags that have a name and a value.
     let tags: [(name: String, value: String)]
+    /// What looks like tags in the rest of a line, which may be another line.
+    let others: [(name: String, value: String)]
+    /// Whether the text is one item with matching braces, or one line as far as it can be told. If
+    /// not, it may have data of several participants.
+    let isOne: Bool
     /// Whether this is the series, as far as the line says: it looks like line protocol, or what it
     /// has are the item's own members. A line that is deleted by its series must be so.
     let isWhole: Bool
@@ -13,6 +18,8 @@ struct LineSeries {
     private struct Found {
         var experiment = ""
         var tags: [(name: String, value: String)] = []
+        var others: [(name: String, value: String)] = []
+        var isOne = true
         var isWhole = false
     }
 
@@ -22,7 +29,8 @@ struct LineSeries {
         let found =
             first == UInt8(ascii: "{") ? LineSeries.item(line) : LineSeries.line(line)
         guard let found else { return nil }
-        (experiment, tags, isWhole) = (found.experiment, found.tags, found.isWhole)
+        (experiment, tags, others) = (found.experiment, found.tags, found.others)
+        (isOne, isWhole) = (found.isOne, found.isWhole)
     }
 
     private static func line(_ line: [UInt8]) -> Found? {
@@ -44,12 +52,41 @@ struct LineSeries {
                 found.isWhole = false
                 continue
             }
-            let special = [comma, equals, blank]
-            let name = LineSeries.text(line[first..<middle], special: special)
-            let value = LineSeries.text(line[(middle + 1)..<position], special: special)
-            found.tags.append((name, value))
+            found.tags.append(LineSeries.pair(line, first, middle, position))
+        }
+        found.others = LineSeries.pairs(line, from: end)
+        // A tag that comes twice: the line break before another line is missing.
+        let names = Set(found.tags.map { Name($0.name) })
+        if found.others.contains(where: { names.contains(Name($0.name)) }) {
+            (found.isOne, found.isWhole) = (false, false)
         }
         return found
+    }
+
+    /// Returns the unquoted `name=value` that follow a comma.
+    private static func pairs(_ line: [UInt8], from start: Int) -> [(name: String, value: String)] {
+        var pairs: [(name: String, value: String)] = []
+        var position = LineSeries.next(UInt8(ascii: ","), in: line, start..<line.count)
+        while position < line.count {
+            let first = position + 1
+            position = LineSeries.next(UInt8(ascii: ","), in: line, first..<line.count)
+            let end = LineSeries.next(UInt8(ascii: " "), in: line, first..<position)
+            let middle = LineSeries.next(UInt8(ascii: "="), in: line, first..<end)
+            if middle > first, middle + 1 < end, line[middle + 1] != UInt8(ascii: "\"") {
+                pairs.append(LineSeries.pair(line, first, middle, end))
+            }
+        }
+        return pairs
+    }
+
+    private static func pair(
+        _ line: [UInt8], _ first: Int, _ middle: Int, _ end: Int
+    ) -> (name: String, value: String) {
+        let special = Array(",= ".utf8)
+        return (
+            LineSeries.text(line[first..<middle], special: special),
+            LineSeries.text(line[(middle + 1)..<end], special: special)
+        )
     }
 
     /// Parses an item such as `{"measurement":"dev","tags":{"id_participant":"p1"},...}`, possibly
@@ -81,15 +118,25 @@ struct LineSeries {
         var found = Found(
             experiment: experiments.own ?? experiments.first ?? "",
             tags: own.isEmpty || words.isUnbalanced ? all : own,
+            isOne: !words.isUnbalanced && words.depth == 0,
             isWhole: experiments.own != nil || experiments.first == nil)
         let ownTags = words.tagsDepths.firstIndex(of: ownDepth)
         found.isWhole =
             found.isWhole && !words.isUnbalanced && (ownTags != nil || words.tagsDepths.isEmpty)
+            && (found.isOne || !LineSeries.repeatsMembers(item))
         let object = ownTags ?? (own.isEmpty ? words.tagsDepths.indices.first : nil)
         if let object, !words.isUnbalanced {
             found.tags = tagged.filter { $0.object == object }.map { ($0.name, $0.value) }
         }
         return experiments.first == nil && found.tags.isEmpty ? nil : found
+    }
+
+    /// Whether an item that does not end may have another one inside: members come twice that an
+    /// item has once.
+    private static func repeatsMembers(_ item: [UInt8]) -> Bool {
+        ["\"measurement\"", "\"tags\"", "\"id_participant\""].contains {
+            item.ranges(of: Array($0.utf8)).count > 1
+        }
     }
 
     /// Returns the next position of an unescaped byte; the end of the range if there is none. As in
@@ -122,8 +169,9 @@ private struct JSONWords {
     private(set) var tagsDepths: [Int] = []
     /// The index of the one around the last pair; nil if there is none.
     private(set) var openTags: Int?
-    /// Whether a pair was found in no object.
+    /// Whether a pair was found in no object, or another object follows the first.
     private(set) var isUnbalanced = false
+    private var isClosed = false
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -136,8 +184,14 @@ private struct JSONWords {
         while let byte {
             guard byte == UInt8(ascii: "\"") else {
                 index += 1
-                if byte == UInt8(ascii: "{") { depth += 1 }
-                if byte == UInt8(ascii: "}") { depth -= 1 }
+                if byte == UInt8(ascii: "{") {
+                    if isClosed { isUnbalanced = true }
+                    depth += 1
+                }
+                if byte == UInt8(ascii: "}") {
+                    depth -= 1
+                    isClosed = isClosed || depth < 1
+                }
                 if let openTags, depth <= tagsDepths[openTags] { self.openTags = nil }
                 continue
             }

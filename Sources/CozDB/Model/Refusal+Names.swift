@@ -5,15 +5,18 @@ extension Refusal {
     /// Returns the names that the refusal may mention.
     ///
     /// - Parameter tags: The tags that name participants. If the refusal has one of them, its text
-    ///   belongs to that participant, and only the name of its file can mention others.
+    ///   belongs to that participant, and only the name of its file can mention others. A text that
+    ///   may have several items belongs to everybody whom it mentions.
     func mentions(tags: Set<Name>) -> RefusalMentions {
+        let line: LineSeries? =
+            if case .line(let bytes) = subject { LineSeries(bytes) } else { nil }
         let series =
             switch subject {
-            case .line(let bytes): LineSeries(bytes)?.tags.map { ($0.name, $0.value) } ?? []
+            case .line: line?.tags.map { ($0.name, $0.value) } ?? []
             case .value(_, let key, _, _, _, _): key.tags.map { ($0.name, $0.value) }
             }
         let owners = series.filter { tags.contains(Name($0.0)) }.map { Name($0.1) }
-        if !owners.isEmpty {
+        if !owners.isEmpty, line?.isOne(tags) ?? true {
             return RefusalMentions(names: Set(owners), texts: [Array(source.utf8)])
         }
         var texts = [Array(reason.utf8), Array(source.utf8)]
@@ -25,6 +28,13 @@ extension Refusal {
             if case .string(let text) = value { texts.append(Array(text.utf8)) }
         }
         return RefusalMentions(names: Set(series.map { Name($0.1) }), texts: texts)
+    }
+}
+
+extension LineSeries {
+    /// Whether the text is one line or item, and no participant comes after its tags.
+    fileprivate func isOne(_ tags: Set<Name>) -> Bool {
+        isOne && !others.contains { tags.contains(Name($0.name)) }
     }
 }
 

@@ -1,8 +1,6 @@
 // A cache of parsed and planned statements. Repeating a text on the same snapshot skips both steps.
 // The cache belongs to the snapshot, so it never outlives the data it was planned for.
 
-internal import Synchronization
-
 /// The texts that recently ran on one snapshot.
 final class StatementCache: Sendable {
     /// Everything that the parsed statements and their plans depend on.
@@ -19,7 +17,7 @@ final class StatementCache: Sendable {
     }
 
     /// Most recent last.
-    private let texts = Mutex<[(key: Key, text: PreparedStatements)]>([])
+    private let texts = Monitor<[(key: Key, text: PreparedStatements)]>([])
     /// Enough for a few views that are refreshed in turn.
     private static let textCountMax = 16
     private static let textSizeBytesMax = 1 << 14
@@ -84,7 +82,7 @@ final class PreparedStatements: Sendable {
     /// The nesting depth, as computed by `StatementStack.depthMax`.
     let depth: Int
     private let isKept: Bool
-    private let plans: Mutex<[SelectPlan?]>
+    private let plans: Monitor<[SelectPlan?]>
 
     fileprivate init(
         _ statements: [(statement: Statement, offset: Int)], depth: Int, isKept: Bool
@@ -92,7 +90,7 @@ final class PreparedStatements: Sendable {
         self.statements = statements
         self.depth = depth
         self.isKept = isKept
-        plans = Mutex(Array(repeating: nil, count: statements.count))
+        plans = Monitor(Array(repeating: nil, count: statements.count))
     }
 
     /// Returns the plan of a SELECT; nil if it is not planned yet.

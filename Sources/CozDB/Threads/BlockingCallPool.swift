@@ -1,8 +1,6 @@
 // A thread pool for blocking calls: disk, locks, slow consumers. They must not block Swift's
 // cooperative pool, nor the Dispatch queues that share its threads on Linux.
 
-internal import Synchronization
-
 /// Runs blocking calls for `async` functions in FIFO order, on a limited number of threads. Without
 /// a limit, a thousand writers could take all threads and leave none for the flush they wait for.
 ///
@@ -94,7 +92,7 @@ final class BlockingCallPool: Sendable {
 
     private let callCountMax: Int
     private let waitingCountMax: Int
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     /// - Parameters:
     ///   - callCountMax: The most calls in progress.
@@ -326,7 +324,7 @@ private final class CallResult<Value: Sendable>: Sendable {
         var number: Int?
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     /// The call's number in the queue; nil if it is not queued.
     var number: Int? { state.withLock { $0.number } }

@@ -41,7 +41,7 @@ package enum Cores {
         var idleCount = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let offered = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let threadCountMax = Cores.count - 1
     /// Limits the queue. It fills up only when all helpers have been busy for long.

@@ -1,5 +1,6 @@
 // A mutex with a condition variable and the state it protects. Synchronization's Mutex has no
-// condition variable, but commits must wait for the thread that syncs.
+// condition variable, but commits must wait for the thread that syncs. It also remembers the number
+// of its thread, which the thread that called `fork` no longer has in the child.
 
 internal import Glibc
 

@@ -1,18 +1,16 @@
 // Threads for calls that may block. A thread that has ended its work waits a moment for more: the
 // system lets a new thread wait behind busy ones, which takes longer than a small query.
 
-internal import Synchronization
-
 /// Runs pieces of work, each on a thread of its own.
 enum WorkerThreads {
     typealias Work = @Sendable () -> Void
 
     /// Where a thread gets its next work.
     private final class Place: Sendable {
-        private let work: Mutex<Work?>
+        private let work: Monitor<Work?>
         private let isFilled = Gate()
 
-        init(_ work: Work? = nil) { self.work = Mutex(work) }
+        init(_ work: Work? = nil) { self.work = Monitor(work) }
 
         func give(_ work: @escaping Work) {
             self.work.withLock { $0 = work }
@@ -37,7 +35,7 @@ enum WorkerThreads {
 
     private static let idleTime = Duration.milliseconds(100)
     /// The places of the threads that wait. The last one has waited the shortest.
-    private static let idle = Mutex<[Place]>([])
+    private static let idle = Monitor<[Place]>([])
     private static let process = ProcessGuard()
 
     /// Runs the work on a thread. Returns false if the system has no thread left.

@@ -96,7 +96,7 @@ struct TableAnnotations {
             layout.columns = names.indices.map { column(names[$0], $0) }
             let isFlux = resolveRoles(&layout)
             try header.markNamed(&layout)
-            if isFlux { header.markKnownTags(&layout) }
+            if isFlux { header.markFluxAnswer(&layout) }
         }
         for (index, cell) in defaults.enumerated()
         where index < layout.columns.count && !cell.isEmpty {

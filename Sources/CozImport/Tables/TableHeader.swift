@@ -38,14 +38,18 @@ struct TableHeader {
             if table.hasDecimalComma { layout.columns[index].notation = .decimalComma }
             TableHeader.applyShorthand(&layout.columns[index])
         }
-        let isFlux = Set(["_field", "_value", "_time"].map { Array($0.utf8) })
-            .isSubset(of: names)
-        if isFlux { markFlux(&layout) }
+        func hasAll(_ labels: String...) -> Bool {
+            Set(labels.map { Array($0.utf8) }).isSubset(of: names)
+        }
+        let isUnpivoted = hasAll("_field", "_value", "_time")
+        if isUnpivoted || hasAll("_time", "_measurement") || hasAll("_time", "_start", "_stop") {
+            markFlux(&layout, isUnpivoted: isUnpivoted)
+        }
         if kind == .influxShell { markShell(&layout) }
         try markNamed(&layout)
         markTime(&layout)
         markExperiment(&layout)
-        markTags(&layout, isFlux: isFlux)
+        markTags(&layout, isFlux: isUnpivoted)
         for (index, column) in layout.columns.enumerated()
         where column.role == .field && (column.name.isEmpty || column.title.hasPrefix("Unnamed: "))
         {
@@ -77,6 +81,8 @@ struct TableHeader {
         guard table.namesColumns else { return }
         markNamedConstants(&layout)
         let places = ColumnPlaces(layout)
+        let namesFields = layout.index(of: .fieldName) != nil
+        let constants = Set(layout.constants.map(\.name))
         for (names, setting, role) in [
             (table.ignoredColumns, Remedy.Setting.skippedColumns, TableColumn.Role.ignored),
             (table.tagColumns, .tagColumns, .tag),
@@ -84,8 +90,7 @@ struct TableHeader {
             for name in names {
                 let isOptional =
                     layout.isAnnotated
-                    || role == .ignored && layout.index(of: .fieldName) != nil
-                    || layout.constants.contains { $0.name.elementsEqual(name.utf8) }
+                    || role == .ignored && namesFields || constants.contains(Array(name.utf8))
                 let found =
                     isOptional
                     ? places.indexes(of: name) : try indexes(of: name, setting, layout, places)
@@ -100,6 +105,9 @@ struct TableHeader {
         }
         if let name = table.experimentColumn {
             let index = try indexes(of: name, .experimentColumn, layout, places)[0]
+            if let other = layout.index(of: .experiment), kind == .plain {
+                layout.columns[other].role = .field
+            }
             layout.columns[index].role = .experiment
         }
         if let name = table.participantColumn {
@@ -241,7 +249,12 @@ struct TableHeader {
 
     /// Marks texts of a Flux result that are tags elsewhere: a result has its tags in `#group` only
     /// if it is grouped by them.
-    func markKnownTags(_ layout: inout TableLayout) {
+    func markFluxAnswer(_ layout: inout TableLayout) {
+        // An option may have named one of them as the time.
+        for (index, column) in layout.columns.enumerated()
+        where column.role == .field && TableHeader.isFluxColumn(column) {
+            layout.columns[index].role = .ignored
+        }
         let experiment = experiment(layout)
         let names = layout.names
         for (index, column) in layout.columns.enumerated()
@@ -250,13 +263,23 @@ struct TableHeader {
         }
     }
 
-    /// Sets the roles of Flux results without annotations: one field and value per row, all other
-    /// columns are tags.
-    private func markFlux(_ layout: inout TableLayout) {
+    private static func isFluxColumn(_ column: TableColumn) -> Bool {
+        fluxColumns.contains { column.name.elementsEqual($0.utf8) }
+    }
+
+    /// Sets the roles of Flux results without annotations.
+    ///
+    /// - Parameter isUnpivoted: whether there is one field and value per row. All other columns are
+    ///   tags then.
+    private func markFlux(_ layout: inout TableLayout, isUnpivoted: Bool) {
         for (index, column) in layout.columns.enumerated() {
-            if column.name.elementsEqual("_field".utf8) { layout.columns[index].role = .fieldName }
-            if column.name.elementsEqual("_value".utf8) { layout.columns[index].role = .fieldValue }
-            if TableHeader.fluxColumns.contains(where: { column.name.elementsEqual($0.utf8) }) {
+            if isUnpivoted, column.name.elementsEqual("_field".utf8) {
+                layout.columns[index].role = .fieldName
+            } else if isUnpivoted, column.name.elementsEqual("_value".utf8) {
+                layout.columns[index].role = .fieldValue
+            } else if column.name.elementsEqual("_measurement".utf8) {
+                layout.columns[index].role = .experiment
+            } else if TableHeader.isFluxColumn(column) {
                 layout.columns[index].role = .ignored
             }
         }

@@ -72,11 +72,23 @@ struct LineSeriesTests {
         (#"{"measurement":"g","a":"p","note":{"tags":{"a":"q"}}}"#, false),
         (#"{"measurement":"g","tags":{"a":"p"},"note":{"tags":{"a":"q"}}}"#, true),
         (#"{"a":}},"measurement":"g","tags":{"a":"p"}}"#, false),
+        // More than one item or line, or not a whole one.
+        (#"{"measurement":"g","tags":{"a":"p"},"x":{"measurement":"g","tags":{"a":"q"}}}"#, true),
+        (#"{"measurement":"g","tags":{"a":"p"},}{"measurement":"g","tags":{"a":"q"}}"#, false),
+        (#"{"measurement":"g","tags":{"a":"p"},"x":{"measurement":"g","tags":{"a":"q"}}"#, false),
+        ("g,a=p x=1 1g,a=q x=1 1", false), ("g,a=p x=1,b=2 1g,c=q x=1", true),
+        (#"g,a=p x="y,a=q" 1g x=1"#, false), (#"g,a=p x="y",a="q" soon"#, true),
     ])
     func `what is read of a line is its series, or may be something else`(
         line: String, isWhole: Bool
     ) throws {
         #expect(try #require(LineSeries(Array(line.utf8))).isWhole == isWhole)
+    }
+
+    @Test func `in the rest of a line is what may be another`() throws {
+        let line = #"g,a=p x=1,y="z",b="n,a=r" 17g,a=q\ q,c=s x=1"#
+        let others = try #require(LineSeries(Array(line.utf8))).others
+        #expect(others.map { "\($0.name)=\($0.value)" } == ["a=r\"", "a=q q", "c=s"])
     }
 
     @Test(arguments: [

@@ -1,7 +1,5 @@
 // Verifies all files of a database and reports what is damaged and what is lost by it.
 
-internal import Synchronization
-
 /// Verifies everything that a manifest names. Changes nothing.
 struct DatabaseCheck {
     private(set) var findings: [CheckFinding] = []
@@ -122,7 +120,7 @@ struct DatabaseCheck {
         let segments = manifest.segments
         // Does not keep the examinations, because they keep their files open.
         typealias Examined = (sizeBytes: Int, blockCount: Int, problems: [SegmentCheck.Problem])
-        let results = Mutex<[Int: Result<Examined, DatabaseError>]>([:])
+        let results = Monitor<[Int: Result<Examined, DatabaseError>]>([:])
         let (directory, decodes) = (directory, decodes)
         Cores.perform(iterations: segments.count) { index in
             let result = Result { () throws(DatabaseError) -> Examined in

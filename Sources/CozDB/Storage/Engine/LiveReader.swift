@@ -1,17 +1,15 @@
 // Reads a database that another process may be writing, without a lock and without writing.
 
-internal import Synchronization
-
 /// A database that is open for reading only.
 final class LiveReader: Sendable {
     let directory: any Directory
-    private let segments = Mutex(SegmentSet())
+    private let segments = Monitor(SegmentSet())
     /// The last manifest and its open file. Most queries find that it is still current. While the
     /// file is open, its inode cannot be reused.
-    private let lastManifest = Mutex<(manifest: Manifest, file: any File)?>(nil)
+    private let lastManifest = Monitor<(manifest: Manifest, file: any File)?>(nil)
 
     /// The snapshot of a manifest without logs. It stays valid until the manifest is replaced.
-    private let lastSnapshot = Mutex<(generation: UInt64, snapshot: Snapshot)?>(nil)
+    private let lastSnapshot = Monitor<(generation: UInt64, snapshot: Snapshot)?>(nil)
 
     /// Each retry means that the writer has replaced the manifest.
     private static let attemptCountMax = 1000

@@ -1,7 +1,5 @@
 // The lock file while a writer holds it: keeps the last acknowledged state in it up to date.
 
-internal import Synchronization
-
 /// The lock file of an open database. Safe from any thread.
 ///
 /// Records alternate between two places, so one is whole at any time. Only opening and closing sync
@@ -24,10 +22,10 @@ final class LockFile: Sendable {
         }
     }
 
-    private let state: Mutex<State>
+    private let state: Monitor<State>
 
     init(_ file: any File, _ acknowledged: AcknowledgedState) {
-        state = Mutex(State(file: file, acknowledged: acknowledged))
+        state = Monitor(State(file: file, acknowledged: acknowledged))
     }
 
     /// Writes the state and the holder. Durable on return.

@@ -1,8 +1,6 @@
 // The journal entries of one commit. Each refusal is stored once, equal lines as a count, and
 // nothing beyond the space that the journal has left.
 
-internal import Synchronization
-
 /// A refusal that the journal has.
 struct KnownRefusal {
     /// The largest line number; 0 for values.
@@ -15,9 +13,9 @@ struct KnownRefusal {
 ///
 /// All writers share one instance. With a copy per commit, the total cost would be quadratic.
 final class KnownRefusals: Sendable {
-    private let known: Mutex<[UInt64: KnownRefusal]>
+    private let known: Monitor<[UInt64: KnownRefusal]>
 
-    init(_ known: [UInt64: KnownRefusal]) { self.known = Mutex(known) }
+    init(_ known: [UInt64: KnownRefusal]) { self.known = Monitor(known) }
 
     subscript(_ id: UInt64) -> KnownRefusal? { known.withLock { $0[id] } }
 

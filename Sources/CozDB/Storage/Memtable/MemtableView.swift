@@ -1,7 +1,5 @@
 // The rows of one memtable table at one moment, sorted by series and time on first use.
 
-internal import Synchronization
-
 /// The content of a table when the view was taken. Safe from any thread.
 final class MemtableView: Sendable {
     let rows: ChunkedArray<MemtableTable.Row>.View
@@ -12,9 +10,9 @@ final class MemtableView: Sendable {
     let strings: ByteArena.View
 
     /// Sorted by the first reader, since most views of a busy writer are never read.
-    private let sorted = Mutex<MemtableOrder?>(nil)
-    private let decoded = Mutex<MemtableLists.Pair?>(nil)
-    private let indexed = Mutex<(layouts: MemtableColumns, attributes: MemtableColumns)?>(nil)
+    private let sorted = Monitor<MemtableOrder?>(nil)
+    private let decoded = Monitor<MemtableLists.Pair?>(nil)
+    private let indexed = Monitor<(layouts: MemtableColumns, attributes: MemtableColumns)?>(nil)
     /// Results of earlier views of the table, to start from.
     private let known: MemtableCache
 
@@ -84,7 +82,7 @@ final class MemtableView: Sendable {
 /// The order and lists that earlier readers computed. A later view starts from them, so a reader
 /// next to a busy writer pays only for new rows. Safe from any thread.
 final class MemtableCache: Sendable {
-    private let state = Mutex<(order: MemtableOrder, lists: MemtableLists.Pair)>(
+    private let state = Monitor<(order: MemtableOrder, lists: MemtableLists.Pair)>(
         (MemtableOrder(), (MemtableLists(), MemtableLists())))
 
     var order: MemtableOrder { state.withLock { $0.order } }

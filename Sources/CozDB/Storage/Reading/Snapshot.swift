@@ -1,7 +1,5 @@
 // The immutable view of a database that a query runs on: everything committed up to one moment.
 
-internal import Synchronization
-
 /// Everything committed up to one moment. Stays valid, and keeps its files open, while it lives.
 final class Snapshot: Sendable {
     /// In byte order of their names.
@@ -11,7 +9,7 @@ final class Snapshot: Sendable {
     /// The sequence number of the last commit it contains; 0 for an empty database.
     let sequence: UInt64
     /// Data that a client caches with the snapshot.
-    let companion = Mutex<(any AnyObject & Sendable)?>(nil)
+    let companion = Monitor<(any AnyObject & Sendable)?>(nil)
 
     init(experiments: [ExperimentView], sequence: UInt64 = 0, isRedacted: Bool = false) {
         all = experiments

@@ -2,8 +2,6 @@
 // independently, on any thread. The blocks are then written in the order of the columns, so that
 // the segment has the same bytes for any number of threads.
 
-internal import Synchronization
-
 /// A field with values in the chunk.
 struct ChunkField: Sendable {
     var column: ColumnID
@@ -83,7 +81,7 @@ final class FieldEncoder: @unchecked Sendable {
 /// memory of all encodings that it tries.
 final class EncoderPool: Sendable {
     let effort: EncodingEffort
-    private let free = Mutex(Encoders())
+    private let free = Monitor(Encoders())
 
     /// Unchecked: the mutex gives each encoder to one thread.
     private struct Encoders: @unchecked Sendable {

@@ -78,7 +78,7 @@ final class SegmentCache: Sendable {
         var chunk: Int
     }
 
-    private let contents = Mutex(Contents())
+    private let contents = Monitor(Contents())
 
     init() {}
 

@@ -4,8 +4,6 @@
 // Decodes directories, series and dictionaries. Verifies the checksums of presence, times and
 // values, many blocks per read and on all cores; decoding these is optional.
 
-internal import Synchronization
-
 /// The unreadable parts of a segment.
 struct SegmentDamage: Sendable {
     struct Block: Hashable, Sendable {
@@ -163,7 +161,7 @@ struct SegmentCheck {
         parts.sort { $0.handle.offset < $1.handle.offset }
         for entry in parts { cover(entry.handle) }
         let (parts, groups) = (parts, readGroups())
-        let bad = Mutex<(parts: [Int], failure: DatabaseError?)>(([], nil))
+        let bad = Monitor<(parts: [Int], failure: DatabaseError?)>(([], nil))
         let (file, segment, databaseID) = (file, segment, databaseID)
         let rowCount = (groups.count + SegmentCheck.readsInRow - 1) / SegmentCheck.readsInRow
         Cores.perform(iterations: rowCount) { index in

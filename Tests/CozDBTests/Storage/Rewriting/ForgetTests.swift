@@ -490,4 +490,41 @@ struct ForgetTests {
         #expect(try Contents(database).cells.count == 1)
         try database.close()
     }
+
+    /// A write that was torn and the next one, an array that is not JSON, and two lines without a
+    /// line break between them.
+    @Test(arguments: [
+        #"{"measurement":"dev","tags":{"id_participant":"p1"},"fields":{"n"#
+            + #"{"measurement":"dev","tags":{"id_participant":"p2"},"fields":{"note":"secret"}}"#,
+        #"{"measurement":"dev","tags":{"id_participant":"p1"},},"#
+            + #"{"measurement":"dev","tags":{"id_participant":"p2"},"fields":{"note":"secret"}}]"#,
+        #"dev,id_participant=p1 x=1i 17dev,id_participant=p2 note="secret" 17"#,
+        #"dev,id_participant=p1 note="tor dev,id_participant=p2 note="secret" 17"#,
+    ])
+    func `a refused text of two participants goes with either, and no DELETE of one takes it`(
+        text: String
+    ) throws {
+        for participant in ["p1", "p2", "p3"] {
+            let database = try Database.inMemory()
+            var batch = WriteBatch()
+            for name in ["p1", "p2", "p3"] {
+                try batch.add(
+                    experiment: "dev", tags: ["id_participant": name],
+                    time: Timestamp(nanoseconds: 1), fields: ["x": 1])
+            }
+            batch.refuse(
+                Refusal(subject: .line(Array(text.utf8)), reason: "broken", source: "f", line: 1))
+            _ = try database.write(batch)
+            _ = try database.execute("DELETE WHERE id_participant = '\(participant)'")
+            #expect(try Contents(database).refusals.count == 1)
+            let report = try database.forget([participant])
+            #expect(report.deletion.refusals == (participant == "p3" ? 0 : 1))
+            // Forgotten before, they are not kept.
+            var again = WriteBatch()
+            again.refuse(
+                Refusal(subject: .line(Array(text.utf8)), reason: "broken", source: "g", line: 1))
+            _ = try database.write(again)
+            #expect(try Contents(database).refusals.count == (participant == "p3" ? 2 : 0))
+        }
+    }
 }
