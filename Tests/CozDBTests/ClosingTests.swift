@@ -150,4 +150,35 @@ internal import Testing
         try await database.close()
         #expect(try rowCount() == 16)
     }
+
+    @Test func `a statement that throws closed has changed nothing`() throws {
+        released.open()
+        for round in 0..<200 {
+            let system = FaultyFileSystem()
+            let database = try Database.open(
+                "db", access: .readWrite, options: DatabaseOptions(), on: system)
+            for number in 0..<4 { _ = try database.write(Self.batch(number)) }
+            let outcome = Mutex<DatabaseError.Kind??>(nil)
+            let isStarted = WorkerThreads.start {
+                do throws(DatabaseError) {
+                    _ = try database.execute("DELETE FROM dev")
+                    outcome.withLock { $0 = .some(nil) }
+                } catch {
+                    outcome.withLock { $0 = .some(error.kind) }
+                }
+            }
+            #expect(isStarted)
+            usleep(UInt32(round % 20) * 20)
+            try database.close()
+            Self.wait { outcome.withLock { $0 != nil } }
+            let left = try Database.open(
+                "db", access: .readOnly, options: DatabaseOptions(), on: system
+            ).rowCount()
+            switch outcome.withLock({ $0 }) {
+            case .some(nil): #expect(left == 0)
+            case .some(.closed): #expect(left == 4)
+            default: Issue.record("another error, or none")
+            }
+        }
+    }
 }

@@ -78,6 +78,47 @@ struct EmbeddingTests {
         #expect(status == 0, "calls that the child was refused: \(status >> 8 - 1)")
     }
 
+    /// The thread that calls `fork` has used the library, and locks are contended in the child.
+    @Test func `a child by fork writes to a database of its own`() throws {
+        let folder = TemporaryDirectory()
+        #expect(unsafe mkdir(folder.path, 0o700) == 0)
+        let parent = try Database.open(folder.path + "/parent")
+        _ = try parent.write(Self.batch())
+        try parent.close()
+        let batches = try (0..<100).map { number in
+            var batch = WriteBatch()
+            for row in 0..<200 {
+                try batch.add(
+                    experiment: "dev", tags: ["id_participant": "p\(number % 7)"],
+                    time: Timestamp(nanoseconds: Int64(number * 200 + row)),
+                    fields: ["x": .float(Double(row)), "note": .string("note \(row)")])
+            }
+            return batch
+        }
+        var options = DatabaseOptions()
+        options.memtableSizeBytesMax = 1 << 20
+        for number in 0..<20 {
+            let path = folder.path + "/child\(number)"
+            let child = try Self.fork()
+            if child == 0 {
+                // Ends a child that hangs.
+                alarm(60)
+                do {
+                    let database = try Database.open(path, options: options)
+                    for batch in batches { _ = try database.write(batch) }
+                    try database.close()
+                    _exit(0)
+                } catch {
+                    _exit(1)
+                }
+            }
+            var status: CInt = 0
+            #expect(unsafe waitpid(child, &status, 0) == child)
+            #expect(status == 0)
+            #expect(try Database.open(path, access: .readOnly).rowCount() == 20_000)
+        }
+    }
+
     /// What threads that query have done so far.
     private struct Answers {
         var counts: [Int]
