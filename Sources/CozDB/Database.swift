@@ -186,6 +186,8 @@ public final class Database: Sendable {
     /// An import is many calls and ends with `closed`, and so does a text of several statements.
     /// An `async` import is one call: cancel its task first.
     ///
+    /// A callback of a call that changes the database must not close it: it would wait for itself.
+    ///
     /// - Throws: `io` if the last flush fails or, as the message then says, only the merge after
     ///   it. The lock is released in both cases. Acknowledged writes are safe: the next opening
     ///   recovers from the log.
