@@ -6,8 +6,10 @@ internal import Glibc
 
 /// State shared by several threads, accessible only inside `withLock`.
 @safe package final class Monitor<State>: @unchecked Sendable {
-    // Unchecked: `state` is accessed only while the mutex is held.
+    // Unchecked: `state` and the count are accessed only while the mutex is held.
     private var state: State
+    /// Threads that wait for a condition.
+    private var waitingCount = 0
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -30,18 +32,33 @@ internal import Glibc
         unsafe lock.deallocate()
     }
 
-    /// Waits until the condition holds, then runs the body with the mutex held. Wakes all waiters
-    /// afterwards.
+    /// Runs the body with the mutex held. Wakes waiting threads afterwards.
     package func withLock<Result, Failure: Error>(
-        when condition: (borrowing State) -> Bool = { _ in true },
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         unsafe pthread_mutex_lock(lock)
-        while !condition(state) { unsafe pthread_cond_wait(changed, lock) }
-        defer {
-            unsafe pthread_cond_broadcast(changed)
-            unsafe pthread_mutex_unlock(lock)
+        defer { unlock() }
+        return try body(&state)
+    }
+
+    /// Waits until the condition holds, then runs the body with the mutex held. Wakes the other
+    /// waiting threads afterwards.
+    package func withLock<Result, Failure: Error>(
+        when condition: (borrowing State) -> Bool,
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        unsafe pthread_mutex_lock(lock)
+        defer { unlock() }
+        while !condition(state) {
+            waitingCount += 1
+            unsafe pthread_cond_wait(changed, lock)
+            waitingCount -= 1
         }
         return try body(&state)
+    }
+
+    private func unlock() {
+        if waitingCount > 0 { unsafe pthread_cond_broadcast(changed) }
+        unsafe pthread_mutex_unlock(lock)
     }
 }
