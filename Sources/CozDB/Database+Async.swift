@@ -1,4 +1,4 @@
-// The `async` calls of `Database`. They run on the database's own threads, so that Swift's
+// The `async` calls of `Database`. They run on threads of the library, so that Swift's
 // cooperative pool never waits for a disk or a lock.
 
 extension Database {

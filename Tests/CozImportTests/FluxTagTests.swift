@@ -118,6 +118,7 @@ internal import Testing
             $0.experiment = "h"
             $0.table.timeFormat = .epoch(.nanoseconds)
         }
-        #expect(found.lines == ["e mem=1.5 0"])
+        // As for every table without annotations, the option names the experiment.
+        #expect(found.lines == ["h mem=1.5 0"])
     }
 }

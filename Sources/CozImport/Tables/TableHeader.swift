@@ -278,7 +278,7 @@ struct TableHeader {
             } else if isUnpivoted, column.name.elementsEqual("_value".utf8) {
                 layout.columns[index].role = .fieldValue
             } else if column.name.elementsEqual("_measurement".utf8) {
-                layout.columns[index].role = .experiment
+                layout.columns[index].role = options.experiment == nil ? .experiment : .ignored
             } else if TableHeader.isFluxColumn(column) {
                 layout.columns[index].role = .ignored
             }

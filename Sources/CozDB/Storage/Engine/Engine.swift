@@ -14,8 +14,9 @@
 //
 // `exclusively` takes 1 to 3 and flushes, `withoutOtherCommits` takes 1 and 3. A commit takes 4,
 // and 5 where it begins a log. The flush of a frozen memtable, on flushQueue, takes 5. `close`
-// takes 3 before it waits for 2, once no other thread has or can get 1. LockFile and Snapshot have
-// mutexes of their own, inside of which nothing is taken.
+// first waits for all calls that have begun, so that no other thread has or can get 1; it takes 3
+// before it waits for 2. LockFile and Snapshot have monitors of their own, inside of which nothing
+// is taken.
 
 /// A database that is open for writing.
 final class Engine: Sendable {
