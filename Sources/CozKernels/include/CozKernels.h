@@ -25,6 +25,34 @@ bool coz_gate_wait_for(uint32_t *_Nonnull gate, int64_t nanoseconds);
 // Opens the gate and wakes all waiting threads.
 void coz_gate_open(uint32_t *_Nonnull gate);
 
+// A lock is a word: 0 is free, 1 held, 2 held while threads may wait. It has no owner, so that it is
+// the same for a thread that called `fork` and has another number in the child.
+
+// The waits of coz_lock and the wake-up of coz_unlock.
+void coz_lock_wait(uint32_t *_Nonnull lock);
+void coz_lock_wake(uint32_t *_Nonnull lock);
+
+// Takes the lock. Inlined: without contention it is one instruction.
+static inline void coz_lock(uint32_t *_Nonnull lock) {
+    uint32_t state = 0;
+    if (!__atomic_compare_exchange_n(
+            lock, &state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        coz_lock_wait(lock);
+    }
+}
+
+static inline void coz_unlock(uint32_t *_Nonnull lock) {
+    if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2) coz_lock_wake(lock);
+}
+
+// A condition is a word that counts its changes; the lock protects it.
+
+// Gives the lock back, waits for a change, and takes the lock again. May return without one.
+void coz_condition_wait(uint32_t *_Nonnull condition, uint32_t *_Nonnull lock);
+
+// Wakes all threads that wait for a change.
+void coz_condition_change(uint32_t *_Nonnull condition);
+
 // Returns the free bytes of the calling thread's stack; 0 if unknown.
 size_t coz_stack_remaining(void);
 

@@ -571,14 +571,4 @@ struct EngineTests {
         #expect(most <= Compaction.segmentCountMax)
         #expect(Double(written) / Double(flushed) < (countMin == 8 ? 6 : 9))
     }
-
-    @Test func `a monitor wakes who waits for a change`() {
-        let monitor = Monitor(0)
-        onThreads(4) { thread in
-            for _ in 0..<100 {
-                monitor.withLock(when: { $0 % 4 == thread }) { $0 += 1 }
-            }
-        }
-        #expect(monitor.withLock { $0 } == 400)
-    }
 }
