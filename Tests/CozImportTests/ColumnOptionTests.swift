@@ -23,6 +23,17 @@ struct ColumnOptionTests {
         #expect(found.lines == ["m,a=b,room=5 x=1 1"])
     }
 
+    @Test func `a table whose only field is skipped stores nothing, the next one does`() throws {
+        let head = "#datatype measurement,tag,dateTime:number,double"
+        let found = try read(
+            "\(head)\nmeasurement,id_participant,time,n\ne1,p,1,2\n\n"
+                + "\(head),double\nmeasurement,id_participant,time,n,x\ne2,p,1,2,3\n",
+            .annotatedCSV
+        ) { $0.table.ignoredColumns = ["n"] }
+        #expect(found.lines == ["e2,id_participant=p x=3 1"])
+        #expect(found.refusals.isEmpty)
+    }
+
     @Test func `the column of participants may be a tag or a member`() throws {
         let answer = #"{"results":[{"series":[{"name":"e","tags":{"user":"p1"},"#
         let inputs: [(InputFormat, String)] = [

@@ -65,6 +65,32 @@ internal import Testing
                     + String(repeating: "1\n", count: count), options(.csv)
             )
         },
+        Axis("rows shorter than the defaults of their header", from: 2000) { count in
+            (
+                "#datatype measurement,dateTime:number,double"
+                    + String(repeating: ",tag", count: count) + "\n#default m,,1"
+                    + String(repeating: ",v", count: count) + "\nm,time,x,"
+                    + names(count).joined(separator: ",") + "\n"
+                    + String(repeating: "m,1\n", count: count), options(.annotatedCSV)
+            )
+        },
+        Axis("tables beside columns that options name", from: 500) { count in
+            let table = "#datatype measurement,dateTime:number,double\nm,time,x\nm,1,1\n\n"
+            return (
+                String(repeating: table, count: count),
+                options(.annotatedCSV) { options in
+                    options.table.ignoredColumns = names(count)
+                    options.table.tagColumns = names(count).map { $0 + "t" }
+                    options.table.columnTypes = names(count).map { ($0 + "f", .float) }
+                }
+            )
+        },
+        Axis("texts that mean no value", from: 500) { count in
+            (
+                "measurement,time,x\n" + names(count).map { "m,1,\($0)\n" }.joined(),
+                options(.csv) { $0.table.nulls = names(count).map { $0 + "n" } + ["c1"] }
+            )
+        },
         Axis("columns of csv", from: 500) { (table($0), options(.csv)) },
         Axis("values of another type in a column with a long name", from: 1000) { count in
             let name = String(repeating: "n", count: 15 * count)

@@ -54,7 +54,7 @@ struct ObjectRows {
 
     private let options: ImportOptions
     let lookup: SchemaLookup
-    private let nulls: [[UInt8]]
+    private let nulls: NullTexts
     private let time: CellTime
     var columns: ObjectColumns
     var series = Series() {
@@ -78,7 +78,7 @@ struct ObjectRows {
     init(_ options: ImportOptions) {
         self.options = options
         lookup = SchemaLookup(options)
-        nulls = options.table.nulls.map { Array($0.utf8) }
+        nulls = NullTexts(options)
         time = CellTime(
             format: options.table.timeFormat, precision: options.precision,
             zone: options.table.timeZone)
@@ -284,7 +284,7 @@ struct ObjectRows {
 
     /// Whether a cell has a text that stands for no value.
     private func isNull(_ cell: ObjectCell, _ texts: PaddedBytes) -> Bool {
-        cell.kind == .string && nulls.contains { CellValue.equals(texts, cell.text, $0) }
+        cell.kind == .string && nulls.contains(texts, cell.text)
     }
 
     // MARK: Fields

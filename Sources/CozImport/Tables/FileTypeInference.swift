@@ -73,7 +73,7 @@ struct FileTypeInference {
     }
 
     /// Adds the cells of a row. One that does not fit the header is refused and does not count.
-    mutating func add(_ row: CSVRow, of block: CSVBlock, _ layout: TableLayout, nulls: [[UInt8]]) {
+    mutating func add(_ row: CSVRow, of block: CSVBlock, _ layout: TableLayout, nulls: NullTexts) {
         guard let table = evidence.indices.last,
             block.fits(row, columnCount: layout.columns.count)
         else { return }
@@ -84,7 +84,7 @@ struct FileTypeInference {
             }
             let cell = block.cells[row.cells.lowerBound + index]
             if cell.isEmpty { continue }
-            if nulls.contains(where: { CellValue.equals(block.bytes, cell.range, $0) }) { continue }
+            if nulls.contains(block.bytes, cell.range) { continue }
             evidence[table][index].add(block.bytes, cell.range, column.notation)
         }
     }

@@ -9,11 +9,14 @@ struct SchemaLookup {
     /// Declarations for experiments that the import creates.
     private let preset: FieldDeclarations?
     private let participantTags: ParticipantTags
+    /// The columns that options name.
+    let named: NamedColumns
     /// For the stored names of renamed columns.
     private let options: ImportOptions
 
     init(_ options: ImportOptions) {
         self.options = options
+        named = NamedColumns(options.table)
         participantTags = options.participantTags
         for schema in options.schemas { schemas[Array(schema.name.utf8)] = schema }
         var tags: Set<[UInt8]> = []
@@ -122,6 +125,19 @@ struct SchemaLookup {
     private func names(of column: [UInt8], _ others: Set<[UInt8]>) -> [[UInt8]] {
         let name = stored(column)
         return name == column || others.contains(name) ? [column] : [name, column]
+    }
+}
+
+/// Columns that options name, by name: a table may have few of them.
+struct NamedColumns {
+    let skipped: Set<[UInt8]>
+    let tags: Set<[UInt8]>
+    private(set) var types: [[UInt8]: FieldType] = [:]
+
+    init(_ options: TableOptions) {
+        skipped = Set(options.ignoredColumns.map { Array($0.utf8) })
+        tags = Set(options.tagColumns.map { Array($0.utf8) })
+        for (name, type) in options.columnTypes { types[Array(name.utf8)] = type }
     }
 }
 

@@ -77,19 +77,36 @@ struct TableColumn {
 /// header, so it must not cost as much as all columns.
 struct OwnerColumns {
     private let all: [(index: Int, column: TableColumn)]
-    private let withDefault: [(index: Int, column: TableColumn)]
+    /// Of the columns with a default value, those that may name the participant in every
+    /// experiment, and those that do where their name is the participant's tag.
+    private var withDefault: [Int] = []
+    private var withDefaultByTag: [[UInt8]: [Int]] = [:]
 
-    init(_ columns: [TableColumn]) {
+    init(_ columns: [TableColumn], _ lookup: SchemaLookup) {
         all = columns.enumerated().filter { _, column in
             column.isParticipant || column.role == .tag || column.role == .tagList
                 || column.role == .field && column.mayBeTag
         }.map { ($0, $1) }
-        withDefault = all.filter { !$0.column.defaultValue.isEmpty }
+        // A list of tags has no default value.
+        for (place, (_, column)) in all.enumerated()
+        where !column.defaultValue.isEmpty && column.role != .tagList {
+            if column.isParticipant || column.title == "id_participant" {
+                withDefault.append(place)
+            } else {
+                for name in Set([column.name, lookup.stored(column.name)]) {
+                    withDefaultByTag[name, default: []].append(place)
+                }
+            }
+        }
     }
 
-    /// Returns the columns that may have a value in a row of so many cells.
-    func ofRow(cellCount: Int) -> [(index: Int, column: TableColumn)] {
-        Array(all.prefix { $0.index < cellCount }) + withDefault.filter { $0.index >= cellCount }
+    /// Returns the columns that may name the participant of a row of so many cells.
+    ///
+    /// - Parameter tag: The participant's tag in the experiment of the row.
+    func ofRow(cellCount: Int, tag: [UInt8]) -> [(index: Int, column: TableColumn)] {
+        let beyond = (withDefault + (withDefaultByTag[tag] ?? [])).sorted()
+        return Array(all.prefix { $0.index < cellCount })
+            + beyond.map { all[$0] }.filter { $0.index >= cellCount }
     }
 }
 

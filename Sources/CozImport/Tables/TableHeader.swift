@@ -83,18 +83,20 @@ struct TableHeader {
         let places = ColumnPlaces(layout)
         let namesFields = layout.index(of: .fieldName) != nil
         let constants = Set(layout.constants.map(\.name))
-        for (names, setting, role) in [
-            (table.ignoredColumns, Remedy.Setting.skippedColumns, TableColumn.Role.ignored),
-            (table.tagColumns, .tagColumns, .tag),
+        for (names, set, setting, role) in [
+            (
+                table.ignoredColumns, lookup.named.skipped, Remedy.Setting.skippedColumns,
+                TableColumn.Role.ignored
+            ),
+            (table.tagColumns, lookup.named.tags, .tagColumns, .tag),
         ] {
-            for name in names {
-                let isOptional =
-                    layout.isAnnotated
-                    || role == .ignored && namesFields || constants.contains(Array(name.utf8))
-                let found =
-                    isOptional
-                    ? places.indexes(of: name) : try indexes(of: name, setting, layout, places)
-                for index in found { layout.columns[index].role = role }
+            if !layout.isAnnotated, role == .tag || !namesFields {
+                for name in names where !constants.contains(Array(name.utf8)) {
+                    _ = try indexes(of: name, setting, layout, places)
+                }
+            }
+            for index in layout.columns.indices where set.contains(layout.columns[index].name) {
+                layout.columns[index].role = role
             }
         }
         // The rows of Flux results name the fields.
@@ -132,13 +134,12 @@ struct TableHeader {
 
     /// Sets the roles of `#constant` lines that options name.
     private func markNamedConstants(_ layout: inout TableLayout) {
-        let (ignored, tags) = (table.ignoredColumns, table.tagColumns)
         for index in layout.constants.indices {
             let constant = layout.constants[index]
             guard constant.role == .tag || constant.role == .field else { continue }
-            if ignored.contains(where: { constant.name.elementsEqual($0.utf8) }) {
+            if lookup.named.skipped.contains(constant.name) {
                 layout.constants[index].role = .ignored
-            } else if tags.contains(where: { constant.name.elementsEqual($0.utf8) }) {
+            } else if lookup.named.tags.contains(constant.name) {
                 layout.constants[index].role = .tag
             }
         }
@@ -295,18 +296,16 @@ struct TableHeader {
 
     /// Applies the types that options name. They override types declared in the table.
     func applyTypes(_ layout: inout TableLayout) {
-        if table.columnTypes.isEmpty { return }
-        let places = ColumnPlaces(layout)
-        for (name, type) in table.columnTypes {
-            for index in layout.constants.indices
-            where layout.constants[index].name.elementsEqual(name.utf8) {
-                layout.constants[index].type = type
-            }
-            for index in places.indexes(of: name) {
-                if layout.columns[index].role == .time { continue }
-                layout.columns[index].type = type
-                layout.columns[index].notation = layout.columns[index].notation.of(type)
-            }
+        let types = lookup.named.types
+        if types.isEmpty { return }
+        for index in layout.constants.indices {
+            guard let type = types[layout.constants[index].name] else { continue }
+            layout.constants[index].type = type
+        }
+        for index in layout.columns.indices where layout.columns[index].role != .time {
+            guard let type = types[layout.columns[index].name] else { continue }
+            layout.columns[index].type = type
+            layout.columns[index].notation = layout.columns[index].notation.of(type)
         }
     }
 
@@ -421,7 +420,10 @@ struct TableHeader {
                     + "experiment and id_experiment; name the experiment, or its column",
                 remedy: .change([.experiment, .experimentColumn]))
         }
-        if !columns.contains(where: { $0.role == .field || $0.role == .fieldValue }) {
+        // A table whose only fields are skipped stores nothing; those after it may store more.
+        if !columns.contains(where: {
+            $0.role == .field || $0.role == .fieldValue || lookup.named.skipped.contains($0.name)
+        }) {
             return Problem(text: "found no field column, expected at least one")
         }
         return missingIdentity(columns, experiment)

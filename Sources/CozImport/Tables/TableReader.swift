@@ -31,6 +31,7 @@ private struct TableDecoder {
     private let kind: TableKind
     private let options: ImportOptions
     private let lookup: SchemaLookup
+    private let nulls: NullTexts
     private let tokenizer = CSVTokenizer()
     private var session: TableRowClassifier
     private var rows: TableRows
@@ -59,6 +60,7 @@ private struct TableDecoder {
         self.kind = kind
         self.options = options
         lookup = SchemaLookup(options)
+        nulls = NullTexts(options)
         session = TableRowClassifier(kind, options, lookup, file: "")
         rows = TableRows(options, lookup: lookup)
     }
@@ -195,7 +197,6 @@ private struct TableDecoder {
         var session = TableRowClassifier(kind, options, lookup, file: file.name)
         var survey = FileTypeInference()
         var layout = TableLayout()
-        let nulls = options.table.nulls.map { Array($0.utf8) }
         while true {
             let next: CSVBlock?
             do throws(DatabaseError) {
@@ -223,7 +224,6 @@ private struct TableDecoder {
     private func sample(_ layout: TableLayout, _ block: CSVBlock) -> [FieldType?] {
         var survey = FileTypeInference()
         survey.beginTable(columns: layout.columns.count)
-        let nulls = options.table.nulls.map { Array($0.utf8) }
         for row in block.rows[rowIndex...] {
             if block.isBlank(row) { break }
             if block.fault(of: row) == nil { survey.add(row, of: block, layout, nulls: nulls) }

@@ -34,10 +34,7 @@ struct TableRows {
 
     let options: ImportOptions
     let lookup: SchemaLookup
-    private let nulls: [[UInt8]]
-    /// The types that options name, for rows that name their field.
-    private var askedTypes: [[UInt8]: FieldType] = [:]
-    private let skipped: Set<[UInt8]>
+    private let nulls: NullTexts
     /// The tag that names participants in rows without an experiment of their own.
     private var participantTag: [UInt8] = []
     var layout = TableLayout()
@@ -53,7 +50,7 @@ struct TableRows {
     private var constantTime: Int64?
     private var constantExperiment: [UInt8] = []
     var constantTags: [TableColumn] = []
-    private var ownerColumns = OwnerColumns([])
+    private var ownerColumns: OwnerColumns?
     private var constantFields: [TableColumn] = []
     /// Renamed columns beside one of the new name. They keep their names in rows that have both.
     private var renamed: [RenamedColumn] = []
@@ -73,9 +70,7 @@ struct TableRows {
     init(_ options: ImportOptions, lookup: SchemaLookup) {
         self.options = options
         self.lookup = lookup
-        nulls = options.table.nulls.map { Array($0.utf8) }
-        skipped = Set(options.table.ignoredColumns.map { Array($0.utf8) })
-        for (name, type) in options.table.columnTypes { askedTypes[Array(name.utf8)] = type }
+        nulls = NullTexts(options)
     }
 
     /// Begins a table.
@@ -92,7 +87,7 @@ struct TableRows {
         fieldValue = layout.index(of: .fieldValue)
         timeIndex = layout.index(of: .time)
         experimentIndex = layout.index(of: .experiment)
-        ownerColumns = OwnerColumns(columns)
+        ownerColumns = OwnerColumns(columns, lookup)
         time = CellTime(
             format: timeFormat(timeIndex.flatMap { columns[$0].timeFormat }),
             precision: options.precision, zone: layout.zone ?? options.table.timeZone)
@@ -204,7 +199,7 @@ struct TableRows {
             owner = column.defaultValue
         }
         var hasOwn = false
-        for (index, column) in ownerColumns.ofRow(cellCount: row.cells.count) {
+        for (index, column) in ownerColumns?.ofRow(cellCount: row.cells.count, tag: tag) ?? [] {
             var value: [UInt8]
             var isRenamed = false
             if column.role == .tagList {
@@ -250,7 +245,7 @@ struct TableRows {
     }
 
     func isNull(_ text: PaddedBytes, _ range: Range<Int>) -> Bool {
-        nulls.contains { CellValue.equals(text, range, $0) }
+        nulls.contains(text, range)
     }
 
     // MARK: Experiments
@@ -481,8 +476,8 @@ struct TableRows {
         var column = layout.columns[valueIndex]
         var name = text.copy(nameCell.range)
         if name.isEmpty { name = layout.columns[nameIndex].defaultValue }
-        if skipped.contains(name) { return nil }
-        if let type = askedTypes[name] {
+        if lookup.named.skipped.contains(name) { return nil }
+        if let type = lookup.named.types[name] {
             (column.type, column.notation) = (type, column.notation.of(type))
         }
         guard (1...DatabaseOptions.nameSizeBytesMax).contains(name.count) else {
