@@ -77,10 +77,7 @@ public struct DatabaseSnapshot: Sendable {
         options: QueryOptions = QueryOptions()
     ) throws(DatabaseError) -> QueryCursor {
         let options = options.resolved(parameters, limits: context.limits)
-        return try QueryCursor(options, context.process) {
-            options, sink throws(DatabaseError) in
-            try self.run(text, options: options, into: &sink)
-        }
+        return try QueryCursor(snapshot, text, options, context.process)
     }
 }
 

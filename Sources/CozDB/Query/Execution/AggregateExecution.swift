@@ -22,29 +22,26 @@ extension Executor {
         return lists
     }
 
-    /// Writes the answer of a group.
+    /// Returns the steps that write the answer of a group.
     ///
     /// - Parameters:
-    ///   - calls: those that may have points, ascending.
+    ///   - calls: those that may have points, ascending; not empty.
     ///   - lists: the points of each of them.
-    func write(
+    func steps(
         _ plan: SelectPlan, _ key: GroupKey, _ calls: [Int], _ lists: [PointList],
-        into output: any SeriesOutput
-    ) throws(DatabaseError) {
-        guard !calls.isEmpty else { return }
-        var writer = RowWriter(plan, key, output)
+        _ output: any SeriesOutput
+    ) throws(DatabaseError) -> GroupSteps {
+        let writer = RowWriter(plan, key, output)
         if calls.count == 1 {
-            try writer.write(times: lists[0].times, inputs(plan, calls[0], lists[0]))
-        } else {
-            let share = MemoryReservation(context.memory)
-            let (times, vectors) = try joined(
-                plan, calls, lists, rowCountMax: writer.rowsWanted, share)
-            var inputs = references(plan, PointList(times: times))
-            inputs.reserveCalls(calls.count)
-            for (call, vector) in zip(calls, vectors) { inputs.appendCall(call, vector) }
-            try writer.write(times: times, inputs)
+            return writer.steps(times: lists[0].times, inputs(plan, calls[0], lists[0]))
         }
-        try writer.finish()
+        let share = MemoryReservation(context.memory)
+        let (times, vectors) = try joined(
+            plan, calls, lists, rowCountMax: writer.rowsWanted, share)
+        var inputs = references(plan, PointList(times: times))
+        inputs.reserveCalls(calls.count)
+        for (call, vector) in zip(calls, vectors) { inputs.appendCall(call, vector) }
+        return writer.steps(times: times, inputs, share)
     }
 
     /// Orders the points, fills empty buckets, and applies transformations.

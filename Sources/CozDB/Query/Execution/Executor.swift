@@ -42,7 +42,7 @@ final class Executor {
     private static let seriesReservedBytes = 1 << 16
     /// The approximate memory per series that a subquery or a series function adds.
     private static let layerSizeBytes = 150
-    private let seriesShare: MemoryReservation
+    let seriesShare: MemoryReservation
     private var knownAssignments: CallAssignments?
     /// The number of dimensions up to which each is looked up in the tags of a series. From there
     /// on, the tags are looked up among the dimensions: a series may have few of them.
@@ -57,20 +57,6 @@ final class Executor {
         seriesShare = MemoryReservation(context.memory)
     }
 
-    func run(_ plan: SelectPlan, into output: any SeriesOutput) throws(DatabaseError) {
-        guard !plan.range.isEmpty else { return }
-        try seriesShare.grow(plan.bindingCount * MemoryLayout<Binding>.stride)
-        let inputs = try self.inputs(plan)
-        if plan.isGroupedByRow { return try runByRow(plan, inputs, into: output) }
-        let groups = limited(try grouped(plan, inputs), plan, \.key.name)
-        guard plan.isRaw else { return try runAggregates(plan, groups, into: output) }
-        if plan.hasSeriesFunctions { return try runSeries(plan, groups, into: output) }
-        for group in groups {
-            try context.checkCancelled()
-            try runRaw(plan, group, into: output)
-        }
-    }
-
     static func differsByRow(_ binding: Binding) -> Bool {
         switch binding {
         case .column, .output, .computed: true
@@ -81,7 +67,7 @@ final class Executor {
     // MARK: Series
 
     /// Returns every series that may have result rows, with tags substituted into its condition.
-    private func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
+    func inputs(_ plan: SelectPlan) throws(DatabaseError) -> [InputSeries] {
         var inputs: [InputSeries] = []
         for index in plan.sources.indices where hasRequestedField(plan, index) {
             let source = plan.sources[index]
@@ -217,7 +203,7 @@ final class Executor {
     private func derived(_ inner: SelectPlan) throws(DatabaseError) -> [DerivedSeries] {
         guard !inner.range.isEmpty else { return [] }
         var all: [DerivedSeries] = []
-        for group in limited(try grouped(inner, try inputs(inner)), inner, \.key.name) {
+        for group in try groups(inner, try inputs(inner)) {
             let tags = group.key.presentTags(inner)
             try seriesShare.grow(group.inputs.count * Executor.layerSizeBytes)
             for input in group.inputs {
@@ -267,6 +253,13 @@ final class Executor {
     }
 
     // MARK: Groups
+
+    /// Returns the groups of a plan in result order, after SLIMIT and SOFFSET.
+    func groups(
+        _ plan: SelectPlan, _ inputs: [InputSeries]
+    ) throws(DatabaseError) -> [InputGroup] {
+        limited(try grouped(plan, inputs), plan, \.key.name)
+    }
 
     private func grouped(
         _ plan: SelectPlan, _ inputs: [InputSeries]
@@ -390,6 +383,14 @@ struct RowWriter {
     ///
     /// - Parameter inputs: the inputs of `SelectPlan.evaluatedColumns`.
     mutating func write(times: [Int64], _ inputs: RowColumns) throws(DatabaseError) {
+        var start = 0
+        while start < times.count, !isFull { try write(times: times, inputs, from: &start) }
+    }
+
+    /// Writes the piece of the rows that begins with a row, and moves on to the next piece.
+    mutating func write(
+        times: [Int64], _ inputs: RowColumns, from start: inout Int
+    ) throws(DatabaseError) {
         let fullCount = max(inputs.columnCount + plan.computedColumns.count, 1)
         let width = max(plan.columns.count + 2, fullCount)
         let rowCountMax = max(
@@ -397,13 +398,11 @@ struct RowWriter {
             min(
                 RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / fullCount,
                 max(RowWriter.sparseRowCountMin, RowWriter.pieceCellCountMax / width)))
-        guard times.count > rowCountMax else { return try writePiece(times: times, inputs) }
-        for start in stride(from: 0, to: times.count, by: rowCountMax) where !isFull {
-            try CancellationCheck.check()
-            let rows = start..<min(start + rowCountMax, times.count)
-            try writePiece(
-                times: Array(times[rows]), inputs.map(count: rows.count) { $0.part(rows) })
-        }
+        let rows = start..<min(start + rowCountMax, times.count)
+        start = rows.upperBound
+        if rows.count == times.count { return try writePiece(times: times, inputs) }
+        try CancellationCheck.check()
+        try writePiece(times: Array(times[rows]), inputs.map(count: rows.count) { $0.part(rows) })
     }
 
     private mutating func writePiece(
@@ -431,6 +430,24 @@ struct RowWriter {
         if isBegun { try output.endSeries() }
     }
 
+    /// Returns the steps that write the rows of a group, one piece each.
+    ///
+    /// - Parameter share: the memory of the rows; released with the steps.
+    func steps(
+        times: [Int64], _ inputs: RowColumns, _ share: MemoryReservation? = nil
+    ) -> GroupSteps {
+        var writer = self
+        var start = 0
+        return { () throws(DatabaseError) in
+            defer { withExtendedLifetime(share) {} }
+            guard start < times.count, !writer.isFull else {
+                try writer.finish()
+                return false
+            }
+            try writer.write(times: times, inputs, from: &start)
+            return true
+        }
+    }
 }
 
 extension Evaluation {

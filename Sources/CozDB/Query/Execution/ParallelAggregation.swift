@@ -5,28 +5,12 @@ internal import Glibc
 internal import Synchronization
 
 extension Executor {
-    func runAggregates(
-        _ plan: SelectPlan, _ groups: [InputGroup], into output: any SeriesOutput
-    ) throws(DatabaseError) {
+    func aggregateGroups(
+        _ plan: SelectPlan, _ groups: [InputGroup], _ output: any SeriesOutput
+    ) -> SelectExecution.Groups {
         let weights = plan.sources.map { weight($0, plan) }
-        var current = AggregationRound(plan, groups[...], weights, self)
-        var next: AggregationRound?
-        do throws(DatabaseError) {
-            while let round = current {
-                try context.checkCancelled()
-                round.wait()
-                // Compute the next round while the groups of this one are written.
-                next = AggregationRound(
-                    plan, groups[round.groups.endIndex...], weights, self)
-                next?.start()
-                try write(plan, round, into: output)
-                (current, next) = (next, nil)
-            }
-        } catch {
-            current?.stop()
-            next?.stop()
-            throw error
-        }
+        let rounds = AggregationRounds(plan, groups, weights, self, output)
+        return { () throws(DatabaseError) in try rounds.next() }
     }
 
     /// Returns the approximate number of values to read per row of a source.
@@ -47,28 +31,84 @@ extension Executor {
 
     /// The number of values that take as long as answering a block from its statistics.
     private static let valuesPerSummary = 64.0
+}
 
-    private func write(
-        _ plan: SelectPlan, _ round: AggregationRound, into output: any SeriesOutput
-    ) throws(DatabaseError) {
-        let units = round.units
-        for counted in round.contexts { context.add(counted) }
-        for unit in units {
+/// The rounds of a statement. While the groups of one are written, the next is computed.
+private final class AggregationRounds {
+    private let plan: SelectPlan
+    private let groups: [InputGroup]
+    private let weights: [Double]
+    private let executor: Executor
+    private let output: any SeriesOutput
+    private var current: AggregationRound?
+    private var following: AggregationRound?
+    /// Whether the current round is computed.
+    private var isComputed = false
+    /// The group to be written next, and its first unit in the current round.
+    private var group = 0
+    private var unit = 0
+    /// The unit whose points are being written.
+    private var written: AggregationUnit?
+
+    init(
+        _ plan: SelectPlan, _ groups: [InputGroup], _ weights: [Double], _ executor: Executor,
+        _ output: any SeriesOutput
+    ) {
+        self.plan = plan
+        self.groups = groups
+        self.weights = weights
+        self.executor = executor
+        self.output = output
+        current = AggregationRound(plan, groups[...], weights, executor)
+    }
+
+    deinit {
+        current?.stop()
+        following?.stop()
+    }
+
+    /// Returns the steps of the next group with points; nil after the last.
+    func next() throws(DatabaseError) -> GroupSteps? {
+        written?.release()
+        while let round = current {
+            if !isComputed { try compute(round) }
+            while group < round.groups.endIndex {
+                let first = try takeUnit(round)
+                guard !first.assignments.calls.isEmpty else { continue }
+                written = first
+                return try executor.steps(
+                    plan, groups[group - 1].key, first.assignments.calls, first.lists, output)
+            }
+            (current, following) = (following, nil)
+            (isComputed, unit) = (false, 0)
+        }
+        return nil
+    }
+
+    private func compute(_ round: AggregationRound) throws(DatabaseError) {
+        try executor.context.checkCancelled()
+        round.wait()
+        following = AggregationRound(
+            plan, groups[round.groups.endIndex...], weights, executor)
+        following?.start()
+        for counted in round.contexts { executor.context.add(counted) }
+        for unit in round.units {
             if let error = unit.error { throw error }
         }
-        var next = 0
-        for number in round.groups.indices {
-            let first = units[next]
-            next += 1
-            while next < units.count, units[next].group == number {
-                try first.add(units[next])
-                next += 1
-            }
-            try first.finish(self)
-            try write(
-                plan, round.groups[number].key, first.assignments.calls, first.lists, into: output)
-            first.release()
+        isComputed = true
+    }
+
+    /// Merges the units of the next group. Returns the one that has its points.
+    private func takeUnit(_ round: AggregationRound) throws(DatabaseError) -> AggregationUnit {
+        let first = round.units[unit]
+        unit += 1
+        while unit < round.units.count, round.units[unit].group == group {
+            try first.add(round.units[unit])
+            unit += 1
         }
+        group += 1
+        try first.finish(executor)
+        return first
     }
 }
 
@@ -133,11 +173,9 @@ private final class AggregationRound: @unchecked Sendable {
         if isParallel { Cores.offer(contexts.count - 1) { self.runTasks() } }
     }
 
-    /// Skips the tasks that have not started and waits for the others.
+    /// Skips the tasks that have not started. Does not wait for the others.
     func stop() {
-        guard isStarted else { return }
         while takeTask() != nil { finishTask() }
-        waitUntilDone()
     }
 
     /// Runs tasks and waits for the others. No other thread is required.

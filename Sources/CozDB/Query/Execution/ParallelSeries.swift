@@ -7,29 +7,31 @@ extension Executor {
     /// The number of series computed before their groups are written, which bounds memory.
     private static let unitCountMax = 16
 
-    func runSeries(
-        _ plan: SelectPlan, _ groups: [InputGroup], into output: any SeriesOutput
-    ) throws(DatabaseError) {
-        var start = 0
-        while start < groups.count {
-            var units: [ComputedSeries] = []
-            var end = start
-            while end < groups.count, units.count < Executor.unitCountMax {
-                for input in groups[end].inputs {
-                    // A group with very many series is computed while it is merged.
-                    guard units.count < Executor.unitCountMax,
-                        case .computed(let series) = input.origin
-                    else { break }
-                    units.append(series)
+    func seriesGroups(
+        _ plan: SelectPlan, _ groups: [InputGroup], _ output: any SeriesOutput
+    ) -> SelectExecution.Groups {
+        var next = 0
+        /// The end of the groups whose series are computed.
+        var end = 0
+        return { () throws(DatabaseError) in
+            guard next < groups.count else { return nil }
+            if next == end {
+                var units: [ComputedSeries] = []
+                while end < groups.count, units.count < Executor.unitCountMax {
+                    for input in groups[end].inputs {
+                        // A group with very many series is computed while it is merged.
+                        guard units.count < Executor.unitCountMax,
+                            case .computed(let series) = input.origin
+                        else { break }
+                        units.append(series)
+                    }
+                    end += 1
                 }
-                end += 1
+                self.run(units)
             }
-            run(units)
-            for group in groups[start..<end] {
-                try context.checkCancelled()
-                try runRaw(plan, group, into: output)
-            }
-            start = end
+            defer { next += 1 }
+            try self.context.checkCancelled()
+            return self.rawSteps(plan, groups[next], output)
         }
     }
 

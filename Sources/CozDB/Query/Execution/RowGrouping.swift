@@ -2,19 +2,9 @@
 // are assigned to groups as they are read, so all groups are in memory before output starts.
 
 extension Executor {
-    func runByRow(
-        _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
-    ) throws(DatabaseError) {
-        if plan.isRaw {
-            try runRawByRow(plan, inputs, into: output)
-        } else {
-            try runAggregateByRow(plan, inputs, into: output)
-        }
-    }
-
-    private func runAggregateByRow(
-        _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
-    ) throws(DatabaseError) {
+    func aggregateGroupsByRow(
+        _ plan: SelectPlan, _ inputs: [InputSeries], _ output: any SeriesOutput
+    ) throws(DatabaseError) -> SelectExecution.Groups {
         var met = GroupTable<SparseAggregation>(self)
         var empty = GroupAggregation(plan, self)
         for input in inputs {
@@ -29,20 +19,28 @@ extension Executor {
             for place in seen { met.groups[place].endSeries() }
         }
         var whole = empty
-        for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
-            met.groups[place].move(to: &whole)
-            let share = MemoryReservation(context.memory)
-            defer { withExtendedLifetime(share) {} }
-            let calls = met.groups[place].calls(whole.assignments)
-            let lists = try lists(plan, whole, calls, share)
-            try write(plan, met.keys[place], calls, lists, into: output)
-            met.groups[place].restore(&whole, from: empty)
+        var places = limited(try met.sortedPlaces(), plan, { met.keys[$0].name })[...]
+        return { () throws(DatabaseError) in
+            while let place = places.popFirst() {
+                met.groups[place].move(to: &whole)
+                let share = MemoryReservation(self.context.memory)
+                let calls = met.groups[place].calls(whole.assignments)
+                let lists = try self.lists(plan, whole, calls, share)
+                met.groups[place].restore(&whole, from: empty)
+                if calls.isEmpty { continue }
+                let steps = try self.steps(plan, met.keys[place], calls, lists, output)
+                return { () throws(DatabaseError) in
+                    defer { withExtendedLifetime(share) {} }
+                    return try steps()
+                }
+            }
+            return nil
         }
     }
 
-    private func runRawByRow(
-        _ plan: SelectPlan, _ inputs: [InputSeries], into output: any SeriesOutput
-    ) throws(DatabaseError) {
+    func rawGroupsByRow(
+        _ plan: SelectPlan, _ inputs: [InputSeries], _ output: any SeriesOutput
+    ) throws(DatabaseError) -> SelectExecution.Groups {
         var met = GroupTable<SparseRows>(self)
         for input in plan.isAscending ? inputs : inputs.reversed() {
             try forEachGroup(plan, input, driving: plan.auxiliary, descending: !plan.isAscending) {
@@ -53,14 +51,16 @@ extension Executor {
                 try met.share.grow(met.groups[place].sizeBytes - before)
             }
         }
-        for place in limited(try met.sortedPlaces(), plan, { met.keys[$0].name }) {
-            let (times, sizeBytes) = (met.groups[place].times, met.groups[place].sizeBytes)
-            let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
-            var writer = RowWriter(plan, met.keys[place], output)
-            try writer.write(
+        var places = limited(try met.sortedPlaces(), plan, { met.keys[$0].name })[...]
+        var writtenSizeBytes = 0
+        return { () throws(DatabaseError) in
+            try met.share.grow(-writtenSizeBytes)
+            guard let place = places.popFirst() else { return nil }
+            let times = met.groups[place].times
+            writtenSizeBytes = met.groups[place].sizeBytes
+            let order = try TimeOrder.rows(times, isAscending: plan.isAscending, self.context)
+            return RowWriter(plan, met.keys[place], output).steps(
                 times: order.map { times[$0] }, met.groups[place].takeColumns(order))
-            try writer.finish()
-            try met.share.grow(-sizeBytes)
         }
     }
 

@@ -1,24 +1,32 @@
 // SELECT without aggregates: rows of one series are passed on; rows of several are merged by time.
 
 extension Executor {
-    func runRaw(
-        _ plan: SelectPlan, _ group: InputGroup, into output: any SeriesOutput
-    ) throws(DatabaseError) {
+    /// Returns the steps that read and write the rows of a group, one batch each.
+    func rawSteps(
+        _ plan: SelectPlan, _ group: InputGroup, _ output: any SeriesOutput
+    ) -> GroupSteps {
         var writer = RowWriter(plan, group.key, output)
-        if let windows = WindowedRows(plan, group.inputs, writer.rowsWanted, context) {
-            try windows.run { times, references throws(DatabaseError) in
+        if var windows = WindowedRows(plan, group.inputs, writer.rowsWanted, context) {
+            return { () throws(DatabaseError) in
+                guard !writer.isFull, let (times, references) = try windows.next() else {
+                    try writer.finish()
+                    return false
+                }
                 try writer.write(times: times, references)
-                return !writer.isFull
+                return true
             }
-            return try writer.finish()
         }
         var merge = RowMerge(
             plan, group.inputs, in: plan.range, rowsWanted: writer.rowsWanted, context: context)
         var batch = RowBatch()
-        while !writer.isFull, try merge.next(into: &batch) {
+        return { () throws(DatabaseError) in
+            guard !writer.isFull, try merge.next(into: &batch) else {
+                try writer.finish()
+                return false
+            }
             try writer.write(times: batch.times, batch.references)
+            return true
         }
-        try writer.finish()
     }
 }
 

@@ -2,7 +2,7 @@
 // experiment have few values, so only these take memory.
 
 struct WindowCells {
-    private struct Cell {
+    fileprivate struct Cell {
         var row: UInt32
         var reference: UInt32
         /// The bits of the value; a string has its code in `texts`.
@@ -14,8 +14,8 @@ struct WindowCells {
     private static let pieceRowCountMax = 4096
 
     private let plan: SelectPlan
-    private var times: [Int64] = []
-    private var cells: [Cell] = []
+    fileprivate private(set) var times: [Int64] = []
+    fileprivate private(set) var cells: [Cell] = []
     /// The type of each reference that has a value.
     private var types: [Int: FieldType] = [:]
     private var texts = VectorBuilder(type: .string)
@@ -26,7 +26,7 @@ struct WindowCells {
 
     var rowCount: Int { times.count }
 
-    /// The memory of the rows, with what `forEachPiece` allocates for them.
+    /// The memory of the rows, with what `sorted` allocates for them.
     var sizeBytes: Int {
         times.count * WindowCells.rowSizeBytes
             + cells.count * (MemoryLayout<Cell>.stride + 4) + texts.textSizeBytes
@@ -53,32 +53,15 @@ struct WindowCells {
         times += batch.times
     }
 
-    /// Passes the rows on by time. Rows of one time keep their order.
-    ///
-    /// - Parameter body: receives rows; returns false to stop.
-    /// - Returns: false if the body stopped.
-    func forEachPiece(
-        _ context: ExecutionContext,
-        _ body: (_ times: [Int64], _ references: RowColumns) throws(DatabaseError) -> Bool
-    ) throws(DatabaseError) -> Bool {
+    /// Returns the rows by time. Rows of one time keep their order.
+    func sorted(_ context: ExecutionContext) throws(DatabaseError) -> SortedCells {
         let order = try TimeOrder.rows(times, isAscending: plan.isAscending, context)
         var rank = [UInt32](repeating: 0, count: order.count)
         for (place, row) in order.enumerated() { rank[row] = UInt32(place) }
         let starts = pieces(rank)
-        let sorted = byPiece(rank, starts)
-        var piece = Piece(texts.finished().strings, types)
-        for number in starts.indices.dropLast() {
-            try context.checkCancelled()
-            let rows = starts[number].row..<starts[number + 1].row
-            piece.begin(rowCount: rows.count)
-            for index in sorted[starts[number].cell..<starts[number + 1].cell] {
-                let cell = cells[Int(index)]
-                piece.set(
-                    Int(cell.reference), row: Int(rank[Int(cell.row)]) - rows.lowerBound, cell.bits)
-            }
-            guard try body(order[rows].map { times[$0] }, piece.finished()) else { return false }
-        }
-        return true
+        return SortedCells(
+            cells: self, order: order, rank: rank, starts: starts, sorted: byPiece(rank, starts),
+            piece: Piece(texts.finished().strings, types))
     }
 
     /// The first row and the first cell of each piece, and the end of the last one.
@@ -121,6 +104,34 @@ struct WindowCells {
             ends[piece] += 1
         }
         return sorted
+    }
+}
+
+/// The rows of cells by time, in pieces.
+struct SortedCells {
+    fileprivate let cells: WindowCells
+    fileprivate let order: [Int]
+    /// The place of each row in that order.
+    fileprivate let rank: [UInt32]
+    /// The first row and the first cell of each piece, and the end of the last one.
+    fileprivate let starts: [(row: Int, cell: Int)]
+    /// The indexes of the cells, piece by piece.
+    fileprivate let sorted: [UInt32]
+    fileprivate var piece: Piece
+    fileprivate var number = 0
+
+    /// Returns the next piece; nil after the last.
+    mutating func next() -> (times: [Int64], references: RowColumns)? {
+        guard number + 1 < starts.count else { return nil }
+        defer { number += 1 }
+        let rows = starts[number].row..<starts[number + 1].row
+        piece.begin(rowCount: rows.count)
+        for index in sorted[starts[number].cell..<starts[number + 1].cell] {
+            let cell = cells.cells[Int(index)]
+            piece.set(
+                Int(cell.reference), row: Int(rank[Int(cell.row)]) - rows.lowerBound, cell.bits)
+        }
+        return (order[rows].map { cells.times[$0] }, piece.finished())
     }
 }
 

@@ -17,9 +17,17 @@ struct WindowedRows {
     private let inputs: [InputSeries]
     private let context: ExecutionContext
     private let sizeBytesMax: Int
-    /// The maximum number of rows of the first window, and of any.
-    private let firstRowCountMax: Int
+    /// The maximum number of rows of any window.
     private let rowCountMax: Int
+    /// The memory of the window.
+    private let share: MemoryReservation
+    /// The rows of the window that are not yet returned.
+    private var window: SortedCells?
+    /// The time range after the window.
+    private var rest = TimeRange(lower: 0, upper: 0)
+    /// The width of the next window, and the most rows that it may have.
+    private var width: Int64 = 0
+    private var most: Int
 
     /// Creates a reader; nil if a merge is better or rows of a series are not stored.
     init?(
@@ -37,46 +45,52 @@ struct WindowedRows {
         // The rest of the memory is for batches and derived columns.
         sizeBytesMax = min(WindowedRows.sizeBytesMax, context.memory.sizeBytesMax / 4)
         rowCountMax = max(1, sizeBytesMax / (2 * WindowCells.rowSizeBytes))
-        firstRowCountMax = min(rowCountMax, max(WindowedRows.rowCountMin, rowsWanted))
+        most = min(rowCountMax, max(WindowedRows.rowCountMin, rowsWanted))
+        share = MemoryReservation(context.memory)
+        rest = extent
+        width = Int64(clamping: UInt64(bitPattern: rest.upper &- rest.lower))
     }
 
-    /// - Parameter body: receives rows; returns false to stop.
-    func run(
-        _ body: (_ times: [Int64], _ references: RowColumns) throws(DatabaseError) -> Bool
-    ) throws(DatabaseError) {
-        var rest = extent
-        var width = Int64(clamping: UInt64(bitPattern: rest.upper &- rest.lower))
-        var most = firstRowCountMax
-        while !rest.isEmpty {
-            var window = self.window(rest, width)
-            var count = try rowCount(window)
-            while count > most, width > 1 {
-                let share = 0.8 * Double(most) / Double(count)
-                width = max(1, Int64(Double(width) * share))
-                window = self.window(rest, width)
-                count = try rowCount(window)
-            }
-            if count > 0 {
-                let share = MemoryReservation(context.memory)
-                // A window of one row or one time cannot be smaller.
-                let sizeMax = count == 1 || width == 1 ? Int.max : sizeBytesMax
-                let cells = try read(window, sizeMax, share)
-                if cells.sizeBytes > sizeMax {
-                    // The rows read so far show how many would fit.
-                    let fitting = Double(sizeMax) / Double(cells.sizeBytes)
-                    most = max(1, Int(0.8 * fitting * Double(min(cells.rowCount, count - 1))))
-                    continue
-                }
-                guard try cells.forEachPiece(context, body) else { return }
-                withExtendedLifetime(share) {}
-                if cells.sizeBytes < sizeBytesMax / 2 { most = min(2 * most, rowCountMax) }
-            }
-            if plan.isAscending { rest.lower = window.upper } else { rest.upper = window.lower }
-            // The window may grow by as much as this one was below the limit.
-            let growth = count == 0 ? 4 : min(4, 0.9 * Double(most) / Double(count))
-            let grown = Double(width) * max(1, growth)
-            width = grown < 9e18 ? Int64(grown) : .max
+    /// Returns the next rows; nil after the last.
+    mutating func next() throws(DatabaseError) -> (times: [Int64], references: RowColumns)? {
+        while true {
+            try context.checkCancelled()
+            if let piece = window?.next() { return piece }
+            window = nil
+            share.release()
+            guard !rest.isEmpty else { return nil }
+            try readWindow()
         }
+    }
+
+    /// Reads the next window, or finds that its rows need a smaller one.
+    private mutating func readWindow() throws(DatabaseError) {
+        var next = self.window(rest, width)
+        var count = try rowCount(next)
+        while count > most, width > 1 {
+            let fitting = 0.8 * Double(most) / Double(count)
+            width = max(1, Int64(Double(width) * fitting))
+            next = self.window(rest, width)
+            count = try rowCount(next)
+        }
+        if count > 0 {
+            // A window of one row or one time cannot be smaller.
+            let sizeMax = count == 1 || width == 1 ? Int.max : sizeBytesMax
+            let cells = try read(next, sizeMax)
+            if cells.sizeBytes > sizeMax {
+                // The rows read so far show how many would fit.
+                let fitting = Double(sizeMax) / Double(cells.sizeBytes)
+                most = max(1, Int(0.8 * fitting * Double(min(cells.rowCount, count - 1))))
+                return
+            }
+            window = try cells.sorted(context)
+            if cells.sizeBytes < sizeBytesMax / 2 { most = min(2 * most, rowCountMax) }
+        }
+        if plan.isAscending { rest.lower = next.upper } else { rest.upper = next.lower }
+        // The window may grow by as much as this one was below the limit.
+        let growth = count == 0 ? 4 : min(4, 0.9 * Double(most) / Double(count))
+        let grown = Double(width) * max(1, growth)
+        width = grown < 9e18 ? Int64(grown) : .max
     }
 
     /// The time range from the first to the last row.
@@ -114,7 +128,7 @@ struct WindowedRows {
 
     /// Reads the rows of a window, until they take more memory than a limit.
     private func read(
-        _ window: TimeRange, _ sizeBytesMax: Int, _ share: MemoryReservation
+        _ window: TimeRange, _ sizeBytesMax: Int
     ) throws(DatabaseError) -> WindowCells {
         var cells = WindowCells(plan)
         // In descending order, the last series comes first among rows with equal times.
