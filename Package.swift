@@ -26,6 +26,7 @@ func service(_ product: String, _ package: String) -> Target.Dependency {
 
 let package = Package(
     name: "cozdb",
+    platforms: [.macOS(.v15), .iOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "CozDB", targets: ["CozDB"]),
         .library(name: "CozImport", targets: ["CozImport"]),
@@ -49,18 +50,27 @@ let package = Package(
             url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
-        .systemLibrary(name: "CozLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-        .systemLibrary(name: "CozZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CozLZ4", pkgConfig: "liblz4",
+            providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
+        .systemLibrary(
+            name: "CozZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CozMalloc"),
         .systemLibrary(
             name: "CozLibedit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
         .target(name: "CozKernels"),
+        .target(name: "CozPlatform", swiftSettings: settings),
         .target(
-            name: "CozDB", dependencies: ["CozLZ4", "CozKernels"],
+            name: "CozDB", dependencies: ["CozLZ4", "CozKernels", "CozPlatform"],
             // ByteReader is the one type that needs it: it borrows the bytes it walks.
             swiftSettings: libraries + [.enableExperimentalFeature("Lifetimes")]),
-        .target(name: "CozImport", dependencies: ["CozDB", "CozZlib"], swiftSettings: libraries),
-        .target(name: "CozStudy", dependencies: ["CozDB", "CozImport"], swiftSettings: libraries),
+        .target(
+            name: "CozImport", dependencies: ["CozDB", "CozPlatform", "CozZlib"],
+            swiftSettings: libraries),
+        .target(
+            name: "CozStudy", dependencies: ["CozDB", "CozImport", "CozPlatform"],
+            swiftSettings: libraries),
         .target(
             name: "CozDBService",
             dependencies: [
@@ -73,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "CozCommand",
             dependencies: [
-                "CozLibedit", "CozMalloc", "CozDB", "CozImport", "CozStudy",
+                "CozLibedit", "CozMalloc", "CozDB", "CozImport", "CozPlatform", "CozStudy",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["Command"])),
@@ -90,7 +100,7 @@ let package = Package(
             swiftSettings: libraries),
         .testTarget(
             name: "CozDBTests", dependencies: ["CozDB", "CozImport", "CozTestSupport"],
-            exclude: ["Golden", "Interface", "Queries"],
+            exclude: ["Golden", "Interface", "Platforms", "Queries"],
             swiftSettings: settings),
         .testTarget(
             name: "CozImportTests", dependencies: ["CozImport", "CozTestSupport"],

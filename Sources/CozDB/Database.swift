@@ -1,6 +1,6 @@
 // The public entry point: open, write, flush, compact, snapshot, close.
 
-internal import Glibc
+internal import CozPlatform
 internal import Synchronization
 
 /// How a database is opened.

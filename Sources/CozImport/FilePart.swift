@@ -1,7 +1,7 @@
 // Parts of a large file, for threads that scan it in parallel.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 extension InputFile {
     /// Splits the file into two parts at a line start near the middle. Returns nil if the file is

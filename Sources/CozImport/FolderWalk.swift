@@ -1,7 +1,7 @@
 // Lists the files below a folder in an order that does not depend on the file system.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// The files below a folder, in byte order of their paths.
 ///

@@ -2,7 +2,7 @@
 // (CommitPipeline). Points keep the order of the input.
 
 public import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// Imports files in order, one after the other.
 ///

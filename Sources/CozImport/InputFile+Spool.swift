@@ -1,7 +1,7 @@
 // Copies input that cannot be read twice to a temporary file.
 
 package import CozDB
-internal import Glibc
+internal import CozPlatform
 
 extension InputFile {
     /// Copies the remaining input, decoded, to a temporary file in `TMPDIR` or `/tmp`. The file has

@@ -1,7 +1,7 @@
 // The input of an import: a file or standard input, plain or gzip.
 
 public import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// A file or standard input. gzip is detected by its magic bytes and decoded while reading.
 ///

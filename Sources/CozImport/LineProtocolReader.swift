@@ -1,7 +1,7 @@
 // Line protocol as an input format.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 extension InputFormat {
     /// Line protocol of InfluxDB 1.x, including the output of `influx_inspect export`. Never

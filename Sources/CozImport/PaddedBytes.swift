@@ -1,7 +1,7 @@
 // Bytes with a readable tail, so that parsers can load whole words without a bounds check per byte.
 // Contains the unsafe code of the parsers.
 
-internal import Glibc
+internal import CozPlatform
 
 /// A view of bytes that are followed by a newline and zeros.
 ///

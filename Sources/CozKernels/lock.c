@@ -1,19 +1,9 @@
-// Locks and conditions on Linux futexes, after U. Drepper, "Futexes are tricky" (2011), section 6.
+// Locks and conditions, after U. Drepper, "Futexes are tricky" (2011), section 6.
 
 #include "CozKernels.h"
+#include "wait.h"
 
 #include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static void wait_while(uint32_t *word, uint32_t value) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-
-static void wake(uint32_t *word, int count) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
 
 void coz_lock_wait(uint32_t *lock) {
     // Critical sections are short: often the lock is free before this thread could sleep.
@@ -30,19 +20,19 @@ void coz_lock_wait(uint32_t *lock) {
         __asm__ volatile("yield");
 #endif
     }
-    while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE) != 0) wait_while(lock, 2);
+    while (__atomic_exchange_n(lock, 2, __ATOMIC_SEQ_CST) != 0) coz_wait_while(lock, 2, -1);
 }
 
-void coz_lock_wake(uint32_t *lock) { wake(lock, 1); }
+void coz_lock_wake(uint32_t *lock) { coz_wake(lock, 1); }
 
 void coz_condition_wait(uint32_t *condition, uint32_t *lock) {
     uint32_t seen = __atomic_load_n(condition, __ATOMIC_RELAXED);
     coz_unlock(lock);
-    wait_while(condition, seen);
+    coz_wait_while(condition, seen, -1);
     coz_lock(lock);
 }
 
 void coz_condition_change(uint32_t *condition) {
-    __atomic_fetch_add(condition, 1, __ATOMIC_RELAXED);
-    wake(condition, INT_MAX);
+    __atomic_fetch_add(condition, 1, __ATOMIC_SEQ_CST);
+    coz_wake(condition, INT_MAX);
 }

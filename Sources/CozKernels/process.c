@@ -12,6 +12,7 @@
 static int32_t *kept;
 
 static void map(void) {
+#if defined(MADV_WIPEONFORK)
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return;
@@ -20,6 +21,7 @@ static void map(void) {
     } else {
         munmap(page, size);
     }
+#endif
 }
 
 int32_t coz_process_id(void) {

@@ -1,4 +1,4 @@
-// The bounds of the calling thread's stack, from GNU extensions of glibc.
+// The bounds of the calling thread's stack, which POSIX does not tell.
 #define _GNU_SOURCE
 
 #include "CozKernels.h"
@@ -9,20 +9,30 @@
 // /proc/self/maps on each call.
 static _Thread_local uintptr_t lowest, highest;
 
-size_t coz_stack_remaining(void) {
+static bool find_bounds(void) {
+#if defined(__APPLE__)
+    highest = (uintptr_t)pthread_get_stackaddr_np(pthread_self());
+    lowest = highest - pthread_get_stacksize_np(pthread_self());
+    return true;
+#else
     pthread_attr_t attributes;
+    void *start = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+    int status = pthread_attr_getstack(&attributes, &start, &size);
+    pthread_attr_destroy(&attributes);
+    if (status != 0) return false;
+    lowest = (uintptr_t)start;
+    highest = lowest + size;
+    return true;
+#endif
+}
+
+size_t coz_stack_remaining(void) {
     // The address of a local variable approximates the current end of the stack.
-    uintptr_t here = (uintptr_t)&attributes;
+    char local;
+    uintptr_t here = (uintptr_t)&local;
     // Outside the cached bounds: not cached yet, or the program has switched stacks.
-    if (here <= lowest || here >= highest) {
-        void *start = NULL;
-        size_t size = 0;
-        if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
-        int status = pthread_attr_getstack(&attributes, &start, &size);
-        pthread_attr_destroy(&attributes);
-        if (status != 0) return 0;
-        lowest = (uintptr_t)start;
-        highest = lowest + size;
-    }
+    if ((here <= lowest || here >= highest) && !find_bounds()) return 0;
     return here > lowest && here < highest ? here - lowest : 0;
 }

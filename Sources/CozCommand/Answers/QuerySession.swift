@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 struct QuerySession {
     let path: String

@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import CozDB
 internal import CozImport
 internal import CozStudy
-internal import Glibc
+internal import CozPlatform
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

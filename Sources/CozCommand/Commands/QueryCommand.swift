@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 struct RejectsCommand: ParsableCommand {
     enum Action: String, CaseIterable, ExpressibleByArgument {

@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import CozDB
 internal import CozStudy
-internal import Glibc
+internal import CozPlatform
 
 struct StudyCommand: ParsableCommand {
     enum Format: String, CaseIterable, ExpressibleByArgument {

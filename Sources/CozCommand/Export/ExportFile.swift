@@ -1,7 +1,7 @@
 // The target of an export: standard output, or a file that is written completely or not at all.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 struct ExportFile {
     let output: OutputWriter

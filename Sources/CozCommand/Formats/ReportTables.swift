@@ -1,7 +1,7 @@
 // Tables for people about the contents of a database.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 enum ReportTables {
     /// - Parameter elsewhere: What shows the columns for which the terminal has no room.

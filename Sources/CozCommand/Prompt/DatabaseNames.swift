@@ -1,7 +1,7 @@
 // The names for completion, read from the database and from the system's time zones.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// Opens the database for each request, because a writer may have added names.
 struct DatabaseNames: NameCatalog {

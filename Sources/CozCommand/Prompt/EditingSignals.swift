@@ -1,7 +1,7 @@
 // Signal handling while a line is edited and the terminal is in libedit's mode. Every exit restores
 // the terminal, and every signal is noticed at once, on whichever thread it arrives.
 
-internal import Glibc
+internal import CozPlatform
 internal import Synchronization
 
 enum EditingSignals {

@@ -1,7 +1,7 @@
 // The history of the prompt: one statement per line, in a file that only its owner can read.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// Each statement is appended to the file, so several prompts can share it. `read` trims it. A
 /// file that others can read is made private first; anything but a regular file is left alone.

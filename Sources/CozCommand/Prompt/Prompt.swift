@@ -1,7 +1,7 @@
 // The prompt of `cozdb query`: reads statements, runs them and prints their answers.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 final class Prompt {
     private var session: QuerySession

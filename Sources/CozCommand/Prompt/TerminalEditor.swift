@@ -3,7 +3,7 @@
 
 internal import CozLibedit
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// A line editor on the terminal. A process has at most one at a time.
 ///

@@ -1,6 +1,6 @@
 // Characters that represent numbers in a terminal.
 
-internal import Glibc
+internal import CozPlatform
 
 struct Glyphs {
     /// A day without values.

@@ -2,7 +2,7 @@
 
 internal import CozDB
 internal import CozStudy
-internal import Glibc
+internal import CozPlatform
 
 /// The summaries of one kind, for any number of participants.
 struct SummaryAnswer {

@@ -2,7 +2,7 @@
 // whose opening waits for the other end.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 enum FileOpening {
     /// Opens an existing file, with close-on-exec. Returns the descriptor, or -1 with the reason in

@@ -1,7 +1,7 @@
 // Writes files below a folder, for commands that write several files.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// Creates files by their paths inside a new folder, and folders as needed. Only their owner can
 /// read them.

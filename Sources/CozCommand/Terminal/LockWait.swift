@@ -1,7 +1,7 @@
 // Waits for the lock of a database.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 struct LockWait {
     var seconds = 0

@@ -2,7 +2,7 @@
 // later, Swift ends the process with a signal, and a handler prints the reason.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 enum MemoryLimit {
     /// With less memory, an import of ordinary rows fails. It needs two memtables, the batches

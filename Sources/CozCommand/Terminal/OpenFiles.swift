@@ -2,7 +2,7 @@
 // work.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 enum OpenFiles {
     /// The minimum for every subcommand. A backup or restore of a rejects file opens the most,

@@ -2,7 +2,7 @@
 // unbuffered for single lines.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// Buffers output and writes it to a file descriptor in large pieces.
 ///

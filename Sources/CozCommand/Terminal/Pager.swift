@@ -1,7 +1,7 @@
 // Runs a pager: a program that shows long output page by page.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 final class Pager {
     private let command: String

@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import CozDB
 internal import CozImport
-internal import Glibc
+internal import CozPlatform
 internal import Synchronization
 
 struct ProgressDisplay {

@@ -2,7 +2,7 @@
 // host, which is this command.
 
 internal import CozMalloc
-internal import Glibc
+internal import CozPlatform
 internal import Synchronization
 
 enum Signals {

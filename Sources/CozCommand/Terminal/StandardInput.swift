@@ -1,7 +1,7 @@
 // Reads standard input and small text files with system calls.
 
 internal import CozDB
-internal import Glibc
+internal import CozPlatform
 
 /// Reads a descriptor in pieces. A piece is what is available, so a read does not wait for a full
 /// buffer.

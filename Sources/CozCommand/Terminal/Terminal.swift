@@ -1,6 +1,6 @@
 // The terminals behind standard input, output and error.
 
-internal import Glibc
+internal import CozPlatform
 
 enum Terminal {
     static func isTerminal(_ descriptor: Int32) -> Bool {

@@ -1,7 +1,7 @@
 // Fast hashes of byte strings and row numbers for in-memory tables, and comparison of both. The
 // hash of bytes is seeded per process, so it must not be stored on disk; see Checksum.swift.
 
-internal import Glibc
+internal import CozPlatform
 
 /// A random seed, so that input cannot be crafted to collide in hash tables.
 package let hashSeed = UInt64.random(in: .min ... .max)

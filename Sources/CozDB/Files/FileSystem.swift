@@ -1,7 +1,7 @@
 // All file system calls of the database as protocols, so that tests can inject faults. Retries of
 // short and interrupted calls are above the protocols, so tests cover them.
 
-internal import Glibc
+internal import CozPlatform
 internal import Synchronization
 
 extension DatabaseError {

@@ -1,6 +1,6 @@
 // Files in the memory of this process, for databases that nobody needs later.
 
-internal import Glibc
+internal import CozPlatform
 
 /// A file system for one database in memory. It has one directory, whatever path is opened.
 struct MemoryFileSystem: FileSystem {

@@ -1,7 +1,8 @@
 // The POSIX implementation of FileSystem. It opens files relative to directory descriptors, follows
 // no symbolic links, and sets modes regardless of the umask.
 
-internal import Glibc
+internal import CozKernels
+internal import CozPlatform
 internal import Synchronization
 
 package struct PosixFileSystem: FileSystem {
@@ -91,7 +92,7 @@ package struct PosixFileSystem: FileSystem {
             }
             let parent = next < 0 ? nil : Descriptor(next, path: "")
             let identity = DirectoryIdentity(
-                device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+                device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
             // The root is its own parent.
             if found.last == identity { return found }
             if identity.number != 0 { found.append(identity) }
@@ -120,7 +121,7 @@ package struct PosixFileSystem: FileSystem {
         if descriptor < 0, errno == EACCES { return }
         guard descriptor >= 0 else { throw FileError(code: errno, call: "open", path: parent) }
         let directory = Descriptor(descriptor, path: parent)
-        try directory.check("fsync", fsync(directory.number))
+        try directory.check("fsync", coz_sync_directory(directory.number))
     }
 }
 
@@ -268,7 +269,7 @@ private final class PosixDirectory: Directory {
     }
 
     func sync() throws(FileError) {
-        try descriptor.check("fsync", fsync(descriptor.number))
+        try descriptor.check("fsync", coz_sync_directory(descriptor.number))
     }
 
     /// The mode of LOCK, even in a group-readable database: any process that can open the file can
@@ -301,10 +302,11 @@ private struct FileIdentity: Equatable {
     private let changed: Int64
 
     init(_ status: stat) {
-        device = UInt64(status.st_dev)
+        device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(status.st_ino)
         sizeBytes = Int64(status.st_size)
-        changed = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        var status = status
+        changed = unsafe coz_modification_time(&status)
     }
 }
 
@@ -347,7 +349,7 @@ private final class PosixFile: File {
 
     func allocate(size: Int) throws(FileError) {
         var code = EINTR
-        while code == EINTR { code = posix_fallocate(descriptor.number, 0, size) }
+        while code == EINTR { code = coz_allocate(descriptor.number, Int64(size)) }
         // Not every file system supports it. Writes then allocate as they go.
         guard code == 0 || code == EOPNOTSUPP || code == EINVAL else {
             throw FileError(code: code, call: "posix_fallocate", path: path)
@@ -362,7 +364,7 @@ private final class PosixFile: File {
     }
 
     func syncData() throws(FileError) {
-        try descriptor.check("fdatasync", fdatasync(descriptor.number))
+        try descriptor.check("fdatasync", coz_sync_data(descriptor.number))
     }
 
     func map(size: Int) throws(FileError) -> FileMapping {
@@ -449,8 +451,7 @@ private func withFileSizeSignalBlocked(_ write: () -> Int) -> Int {
     let code = errno
     if result < 0, code == EFBIG {
         // Consume the signal that was sent to this thread, before it is unblocked.
-        var patience = timespec()
-        _ = unsafe sigtimedwait(&signals, nil, &patience)
+        coz_take_signal(SIGXFSZ)
     }
     _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     errno = code

@@ -1,6 +1,6 @@
 // The error of a failed system call.
 
-internal import Glibc
+internal import CozPlatform
 
 /// A failed system call. Converted to a `DatabaseError` where the purpose of the call is known.
 package struct FileError: Error, Equatable, Sendable {

@@ -1,7 +1,7 @@
 // Timestamps and time ranges. Their text form (RFC 3339) is in Timestamp+Text.swift; time zones are
 // in the query layer.
 
-internal import Glibc
+internal import CozPlatform
 
 /// A point in time: nanoseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///

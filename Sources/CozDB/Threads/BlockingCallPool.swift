@@ -132,6 +132,34 @@ final class BlockingCallPool: Sendable {
         return try result.get()
     }
 
+    /// Runs a body that can be cancelled, and awaits it.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: The caller's own check; nil if there is none.
+    ///   - body: Receives a check that also knows whether the task was cancelled.
+    /// - Throws: As `run`.
+    func run<Value: Sendable>(
+        watching isCancelled: (@Sendable () -> Bool)?,
+        _ body:
+            @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool)
+            throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        let flag = CancellationFlag()
+        let result: Result<Value, DatabaseError> = await withTaskCancellationHandler {
+            do throws(DatabaseError) {
+                return .success(
+                    try await run { () throws(DatabaseError) in
+                        try body { flag.isRaised || isCancelled?() == true }
+                    })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            flag.raise()
+        }
+        return try result.get()
+    }
+
     /// Runs a brief call on another thread and awaits its result.
     ///
     /// - Parameter body: Returns the result; or nil, and another thread gives it, perhaps before.

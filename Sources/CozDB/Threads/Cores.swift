@@ -1,7 +1,8 @@
 // Parallel loops on all cores. The caller always takes part and never waits for a thread to start:
 // if no thread is available, it does all the work.
 
-internal import Glibc
+internal import CozKernels
+internal import CozPlatform
 internal import Synchronization
 
 /// A process-wide pool of helper threads, one fewer than there are cores. Threads start on first
@@ -32,7 +33,7 @@ package enum Cores {
 
 /// The helper threads of `Cores`.
 ///
-/// Unchecked: the semaphore is thread-safe and never moves.
+/// Unchecked: only atomic calls access the semaphore, which never moves.
 @safe private final class Helpers: @unchecked Sendable {
     private struct State {
         var offers: [@Sendable () -> Void] = []
@@ -42,12 +43,12 @@ package enum Cores {
     }
 
     private let state = Monitor(State())
-    private let offered = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let offered = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     private let threadCountMax = Cores.count - 1
     /// Limits the queue. It fills up only when all helpers have been busy for long.
     private let offerCountMax = 4 * Cores.count
 
-    init() { unsafe sem_init(offered, 0, 0) }
+    init() { unsafe offered.initialize(to: 0) }
 
     func offer(_ count: Int, _ work: @escaping @Sendable () -> Void) {
         let (offeredCount, missingCount) = state.withLock { state in
@@ -59,7 +60,7 @@ package enum Cores {
             state.idleCount += max(0, missingCount)
             return (offeredCount, missingCount)
         }
-        for _ in 0..<offeredCount { unsafe sem_post(offered) }
+        for _ in 0..<offeredCount { unsafe coz_semaphore_post(offered) }
         guard missingCount > 0 else { return }
         for index in 0..<missingCount where !DetachedThread.start({ self.serve() }) {
             let lostCount = missingCount - index
@@ -72,7 +73,7 @@ package enum Cores {
 
     private func serve() {
         while true {
-            while unsafe sem_wait(offered) != 0 {}
+            unsafe coz_semaphore_wait(offered)
             let work = state.withLock { state in
                 state.idleCount -= 1
                 return state.offers.isEmpty ? nil : state.offers.removeFirst()

@@ -2,7 +2,6 @@
 // and a stack overflow kills the process.
 
 internal import CozKernels
-internal import Glibc
 
 /// Runs a call with enough stack.
 enum LargeStack {
@@ -26,31 +25,17 @@ enum LargeStack {
     }
 
     private static func runOnThread(sizeBytes: Int, _ work: Work) {
-        var attributes = pthread_attr_t()
-        var blocked = DetachedThread.hostSignals
-        var before = sigset_t()
-        var thread = pthread_t()
-        // Sound: all of these are local. The work is retained here and released by the thread,
-        // which is joined below.
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
         let pageBytes = 1 << 16
         let rounded = (sizeBytes + pageBytes - 1) / pageBytes * pageBytes
-        unsafe pthread_attr_setstacksize(&attributes, rounded)
-        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
+        // Sound: the work is retained here and released by the thread, which ends within the call.
         let retained = unsafe Unmanaged.passRetained(work)
-        let status = unsafe pthread_create(
-            &thread, &attributes,
+        let status = unsafe coz_thread_run(
+            rounded,
             { argument in
                 guard let argument = unsafe argument else { return nil }
                 unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
                 return nil
             }, retained.toOpaque())
-        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-        guard status == 0 else {
-            unsafe retained.release()
-            return
-        }
-        pthread_join(thread, nil)
+        if status != 0 { unsafe retained.release() }
     }
 }

@@ -27,6 +27,7 @@ final class WorkerQueue: Sendable {
 
     private let threadCountMax: Int
     private let state = Monitor(State())
+    private let process = ProcessGuard()
 
     init(threadCountMax: Int) {
         self.threadCountMax = threadCountMax
@@ -35,6 +36,8 @@ final class WorkerQueue: Sendable {
     /// Runs the work on a thread, as soon as there is one. Returns false if none runs, and the
     /// system has none left.
     func start(_ work: @escaping @Sendable () -> Void) -> Bool {
+        // A child process made by `fork` has none of the threads, and may have a locked mutex.
+        guard process.isSameProcess else { return WorkerThreads.start(work) }
         let isWaiting = state.withLock { state in
             if state.threadCount < threadCountMax {
                 state.threadCount += 1
@@ -43,7 +46,10 @@ final class WorkerQueue: Sendable {
             state.waiting.append(work)
             return true
         }
-        if isWaiting || WorkerThreads.start({ self.run(work) }) { return true }
+        if isWaiting { return true }
+        // The thread gives it up when it is done, and goes on with other work.
+        let first = Monitor<(@Sendable () -> Void)?>(work)
+        if WorkerThreads.start({ self.run(first) }) { return true }
         return state.withLock { state in
             state.threadCount -= 1
             guard state.threadCount > 0 else { return false }
@@ -53,16 +59,19 @@ final class WorkerQueue: Sendable {
         }
     }
 
-    private func run(_ first: @Sendable () -> Void) {
-        first()
-        while true {
-            let next = state.withLock { state in
-                let next = state.take()
-                if next == nil { state.threadCount -= 1 }
-                return next
-            }
-            guard let next else { return }
-            next()
+    private func run(_ first: Monitor<(@Sendable () -> Void)?>) {
+        var next = first.withLock { $0.take() }
+        while next != nil { runNext(&next) }
+    }
+
+    /// Runs the work and replaces it by the next. What it captures is released in between.
+    @inline(never)
+    private func runNext(_ work: inout (@Sendable () -> Void)?) {
+        work.take()?()
+        work = state.withLock { state in
+            let next = state.take()
+            if next == nil { state.threadCount -= 1 }
+            return next
         }
     }
 }

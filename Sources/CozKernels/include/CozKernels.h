@@ -1,5 +1,5 @@
-// The few instructions and system calls that Swift cannot express. The functions do not allocate or
-// fail; their only state is cached answers of the system.
+// The few instructions and system calls that Swift cannot express, and those that differ between
+// systems.
 #pragma once
 
 #include <stdbool.h>
@@ -24,6 +24,10 @@ bool coz_gate_wait_for(uint32_t *_Nonnull gate, int64_t nanoseconds);
 
 // Opens the gate and wakes all waiting threads.
 void coz_gate_open(uint32_t *_Nonnull gate);
+
+// A semaphore is a word, the number of waits that return at once.
+void coz_semaphore_wait(uint32_t *_Nonnull semaphore);
+void coz_semaphore_post(uint32_t *_Nonnull semaphore);
 
 // A lock is a word: 0 is free, 1 held, 2 held while threads may wait. It has no owner, so that it is
 // the same for a thread that called `fork` and has another number in the child.
@@ -52,6 +56,31 @@ void coz_condition_wait(uint32_t *_Nonnull condition, uint32_t *_Nonnull lock);
 
 // Wakes all threads that wait for a change.
 void coz_condition_change(uint32_t *_Nonnull condition);
+
+// Starts a detached thread. Returns 0, or an error number if the system has no thread left.
+int coz_thread_start(
+    void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
+
+// Runs the body on a new thread with a stack of this size, and waits for its end. Returns as above.
+int coz_thread_run(
+    size_t stack_size, void *_Nullable (*_Nonnull body)(void *_Nullable),
+    void *_Nullable argument);
+
+// Makes the content and the size of a file durable, or the names in a directory. They return -1
+// and set errno on failure.
+int coz_sync_data(int file);
+int coz_sync_directory(int directory);
+
+// Reserves space on the device and makes the file at least this large. Returns 0 or an error number.
+int coz_allocate(int file, int64_t size);
+
+// Returns the time of the last change of a file's content, in nanoseconds since 1970.
+//
+// status: a `struct stat`. If this header named the type, Swift would take it from here.
+int64_t coz_modification_time(const void *_Nonnull status);
+
+// Takes a pending signal from this thread, which blocks it. Does nothing if there is none.
+void coz_take_signal(int number);
 
 // Returns the free bytes of the calling thread's stack; 0 if unknown.
 size_t coz_stack_remaining(void);

@@ -2,7 +2,7 @@
 
 internal import CozDB
 public import CozImport
-internal import Glibc
+internal import CozPlatform
 
 extension InputFormat {
     /// Payloads of the Cozie app and its offline log: JSON objects and arrays of objects,

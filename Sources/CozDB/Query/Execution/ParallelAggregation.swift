@@ -1,7 +1,7 @@
 // Computes the groups of an aggregating SELECT on all cores. Series are divided into units that run
 // in parallel; their results are merged and written in group order.
 
-internal import Glibc
+internal import CozPlatform
 internal import Synchronization
 
 extension Executor {

@@ -40,6 +40,6 @@ extension Executor {
         guard units.count > 1, rowCount >= Executor.parallelRowCountMin else { return }
         let contexts = units.map { _ in context.forAnotherThread }
         Cores.perform(iterations: units.count) { units[$0].prepare(contexts[$0]) }
-        for context in contexts { context.add(context) }
+        for counted in contexts { context.add(counted) }
     }
 }

@@ -1,7 +1,7 @@
 // Computes the rows of one series with its series functions. The time bounds select the rows of the
 // result; the functions also read earlier and later rows as far as they need.
 
-internal import Glibc
+internal import CozPlatform
 
 struct SeriesExecution {
     /// The batch size for reading backwards before the range.

@@ -1,7 +1,7 @@
 // Operators and functions over whole columns with InfluxDB's rules. Integers stay integers except
 // under division. Division by zero yields zero. Incompatible types compare as false or yield null.
 
-internal import Glibc
+internal import CozPlatform
 
 /// Which operands of an operator are fields of stored rows. Next to a boolean, no comparison with
 /// such a field holds where it is missing. Any other missing value counts as false there.

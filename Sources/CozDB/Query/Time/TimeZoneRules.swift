@@ -2,7 +2,7 @@
 // after the last listed switch. A zone stores all its switches, so finding an offset is one binary
 // search.
 
-internal import Glibc
+internal import CozPlatform
 
 /// The UTC offsets of a time zone over time.
 public final class TimeZoneRules: Sendable {

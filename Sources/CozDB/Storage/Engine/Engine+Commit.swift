@@ -2,7 +2,7 @@
 // `CommitQueue` for group commit. The followers of a group are woken after the next leader, so that
 // the disk works while they prepare new commits.
 
-internal import Glibc
+internal import CozPlatform
 
 extension Engine {
     /// What a commit is validated against, with version numbers.

@@ -1,6 +1,6 @@
 // Obsolete files, which no manifest names: when they are removed, and how disk space is freed.
 
-internal import Glibc
+internal import CozPlatform
 
 extension Engine {
     /// Keeps obsolete files for slow readers that may still open them. Only the logs of the last

@@ -1,6 +1,6 @@
 // The steps of opening a database for writing. Their order makes a crash at any point safe.
 
-internal import Glibc
+internal import CozPlatform
 
 enum Recovery {
     /// Opens a database for writing, or creates one in a missing or empty directory.

@@ -8,7 +8,7 @@
 //
 // It is replaced as a whole: written as a draft, synced, renamed, and the directory is synced.
 
-internal import Glibc
+internal import CozPlatform
 
 /// The content of a database at one moment.
 struct Manifest: Sendable {

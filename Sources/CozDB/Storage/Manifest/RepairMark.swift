@@ -1,7 +1,7 @@
 // A marker file that tells which files a repair writes. If the repair does not finish, they are
 // copies of what other files hold: a later repair must not take them for newer data.
 
-internal import Glibc
+internal import CozPlatform
 
 /// The content of the file `REPAIR`; docs/format/README.md.
 struct RepairMark: Equatable {

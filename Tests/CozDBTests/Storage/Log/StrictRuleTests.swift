@@ -28,7 +28,7 @@ struct StrictRuleTests {
                 fields: ["x": time == 1 ? .float(1) : .string("x"), "other": .integer(1)])
         }
         let report = try database.write(batch)
-        #expect(report.refusedPoints == 2 && report.refusedValues == 0)
+        #expect(report.refusedPoints == 2 && report.refusedValues == 0 && report.hasRefusals)
         #expect(try database.query("SELECT other FROM m").series[0].rowCount == 1)
         try database.close()
     }
