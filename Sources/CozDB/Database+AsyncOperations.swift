@@ -42,7 +42,7 @@ extension Database {
         }
     }
 
-    /// Forgets participants. Cancelling the task has no effect: use `isCancelled`.
+    /// Forgets participants. Cancelling the task does what `isCancelled` does.
     ///
     /// - Throws: As the synchronous form.
     @discardableResult
@@ -51,7 +51,7 @@ extension Database {
         removingSetAside: Bool = false, isDryRun: Bool = false,
         isCancelled: (@Sendable () -> Bool)? = nil
     ) async throws(DatabaseError) -> ForgetReport {
-        try await changes.run { () throws(DatabaseError) in
+        try await changes.run(watching: isCancelled) { isCancelled throws(DatabaseError) in
             try self.forget(
                 participants, merging: list, removingSetAside: removingSetAside,
                 isDryRun: isDryRun, isCancelled: isCancelled)
@@ -87,7 +87,7 @@ extension Database {
         try await changes.run { () throws(DatabaseError) in try self.clearRejects(of: experiment) }
     }
 
-    /// Backs up this database. Cancelling the task has no effect: use the check of the options. A
+    /// Backs up this database. Cancelling the task does what `BackupOptions.isCancelled` does. A
     /// backup occupies a thread of `DatabaseOptions.queryThreadCountMax` while it runs.
     ///
     /// - Throws: As the synchronous form.
@@ -95,8 +95,11 @@ extension Database {
     public func backup(
         to target: String, options: BackupOptions = BackupOptions()
     ) async throws(DatabaseError) -> BackupReport {
-        try await queries.calls.run { () throws(DatabaseError) in
-            try self.backup(to: target, options: options)
+        try await queries.calls.run(watching: options.isCancelled) {
+            isCancelled throws(DatabaseError) in
+            var options = options
+            options.isCancelled = isCancelled
+            return try self.backup(to: target, options: options)
         }
     }
 

@@ -1,8 +1,6 @@
 // A pull interface to query results. A thread computes a few batches ahead; then the query pauses,
 // and the thread does other work until batches are taken.
 
-internal import Synchronization
-
 /// Some rows of a query result, with the series they belong to.
 public struct QueryBatch: Sendable {
     /// Index of the statement in the text, from 0.
@@ -11,7 +9,8 @@ public struct QueryBatch: Sendable {
     public var seriesIndex: Int
     /// Name, tags and columns of the series.
     public var series: ResultSeries
-    /// One to a few thousand rows, stored by column, in result order.
+    /// One row to some ten thousand, stored by column, in result order. SHOW has all rows of a
+    /// series in one batch.
     public var rows: ResultBatch
 
     /// Returns the column with this name; nil if the result does not have it.
@@ -143,15 +142,6 @@ extension QueryCursor: AsyncSequence {
 
     /// Returns the iterator. The batches can be iterated only once.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cursor: self) }
-}
-
-/// A flag by which one thread asks others to stop.
-final class CancellationFlag: Sendable {
-    private let value = Atomic<Bool>(false)
-
-    var isRaised: Bool { value.load(ordering: .relaxed) }
-
-    func raise() { value.store(true, ordering: .relaxed) }
 }
 
 extension QueryOptions {

@@ -87,4 +87,13 @@ public struct DatabaseService: Service {
     }
 }
 
+#else
+
+/// Not there without the package's trait `Service`.
+@available(
+    *, unavailable,
+    message: "depend on the package of CozDB with the trait Service: traits: [\"Service\"]"
+)
+public struct DatabaseService {}
+
 #endif

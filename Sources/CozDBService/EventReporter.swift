@@ -91,4 +91,13 @@ public struct EventReporter: Sendable {
     }
 }
 
+#else
+
+/// Not there without the package's trait `Service`.
+@available(
+    *, unavailable,
+    message: "depend on the package of CozDB with the trait Service: traits: [\"Service\"]"
+)
+public struct EventReporter {}
+
 #endif

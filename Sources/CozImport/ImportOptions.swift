@@ -18,8 +18,11 @@ public struct ImportProgress: Sendable {
 public struct ImportOptions: Sendable {
     /// The format of all files; nil: detected per file from its first bytes.
     public var format: InputFormat?
-    /// The formats to detect. The first one that recognizes a file is used, else the last one.
-    public var formats: [InputFormat] = [.lineProtocol]
+    /// The formats to detect. The first one that recognizes a file is used, else the last one. By
+    /// default those of this module; `CozStudy` has more.
+    public var formats: [InputFormat] = [
+        .influxJSON, .ndjson, .annotatedCSV, .influxCSV, .csv, .lineProtocol,
+    ]
     /// The unit of timestamps.
     public var precision = TimestampPrecision.nanoseconds
     /// Settings for experiments that the import creates. If an experiment exists with other

@@ -44,4 +44,26 @@ struct AsyncOperationsTests {
         try await database.close()
         await #expect(throws: DatabaseError.self) { try await database.info() }
     }
+
+    @Test("a backup and a forget end with their task")
+    func cancellation() async throws {
+        _ = try await database.write(try point("p", .integer(1)))
+        try await database.flush()
+        let (database, target) = (database, copies.path)
+        let kinds = await Task { () -> [DatabaseError.Kind] in
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            var kinds: [DatabaseError.Kind] = []
+            do throws(DatabaseError) {
+                _ = try await database.backup(to: target)
+            } catch { kinds.append(error.kind) }
+            do throws(DatabaseError) {
+                _ = try await database.forget(["p"])
+            } catch { kinds.append(error.kind) }
+            return kinds
+        }.value
+        #expect(kinds == [.cancelled, .cancelled])
+        #expect(try await database.info().experiments.map(\.rows) == [1])
+        #expect(try await database.backup(to: target).copiedFiles > 0)
+        #expect(try await database.forget(["p"]).deletion.rows == 1)
+    }
 }

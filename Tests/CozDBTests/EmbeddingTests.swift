@@ -119,6 +119,42 @@ struct EmbeddingTests {
         }
     }
 
+    @Test func `a child by fork reads by a cursor while cursors keep all threads busy`() throws {
+        let folder = TemporaryDirectory()
+        let parent = try Database.open(folder.path)
+        _ = try parent.write(Self.batch())
+        let isOver = Mutex(false)
+        defer { isOver.withLock { $0 = true } }
+        var options = QueryOptions()
+        let waiting = Mutex(0)
+        options.isCancelled = {
+            waiting.withLock { $0 += 1 }
+            while !isOver.withLock({ $0 }) { usleep(1_000) }
+            return true
+        }
+        // As many as may compute at once, and more.
+        let cursors = try (0..<40).map { _ in
+            try parent.cursor("SELECT x FROM dev", options: options)
+        }
+        while waiting.withLock({ $0 }) < 32 { usleep(1_000) }
+        let child = try Self.fork()
+        if child == 0 {
+            // Ends a child that hangs.
+            alarm(60)
+            do {
+                let database = try Database.open(folder.path, access: .readOnly)
+                let cursor = try database.cursor("SELECT x FROM dev")
+                _exit(try cursor.next()?.rows.count == 1 ? 0 : 2)
+            } catch {
+                _exit(1)
+            }
+        }
+        var status: CInt = 0
+        #expect(unsafe waitpid(child, &status, 0) == child)
+        #expect(status == 0)
+        for cursor in cursors { cursor.cancel() }
+    }
+
     /// What threads that query have done so far.
     private struct Answers {
         var counts: [Int]

@@ -96,6 +96,28 @@ struct ByteStreamImportTests {
         #expect(sum?.doubles == [Double(count * (count - 1) / 2)])
     }
 
+    @Test func `the format of bytes is found as that of files`() async throws {
+        let database = try Database.inMemory()
+        for (name, text) in [
+            ("a.csv", "measurement,time,id_participant,a\nm,1,p,1\n"),
+            (
+                "b",
+                "{\"results\":[{\"series\":[{\"name\":\"m\",\"tags\":{\"id_participant\":\"p\"},"
+                    + "\"columns\":[\"time\",\"a\"],\"values\":[[2,1]]}]}]}"
+            ),
+            (
+                "c",
+                "#datatype measurement,tag,dateTime:number,double\n"
+                    + "measurement,id_participant,time,a\nm,p,3,1\n"
+            ),
+            ("d", "m,id_participant=p a=1 4\n"),
+        ] {
+            let report = try await importBytes(Array(text.utf8), name: name, into: database)
+            #expect(report.points == 1 && !report.hasRefusals, "\(name)")
+        }
+        #expect(try await database.query("SELECT a FROM m").rows(as: Double.self).count == 4)
+    }
+
     @Test func `a table is read twice, whatever it comes from`() async throws {
         let database = try Database.inMemory()
         var options = ImportOptions()

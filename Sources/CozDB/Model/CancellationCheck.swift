@@ -72,6 +72,15 @@ final class CancellationCheck: Sendable {
     }
 }
 
+/// A flag by which one thread asks others to stop.
+final class CancellationFlag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isRaised: Bool { value.load(ordering: .relaxed) }
+
+    func raise() { value.store(true, ordering: .relaxed) }
+}
+
 extension Sequence {
     /// Returns the elements sorted. If the current work is cancelled, comparing stops and the order
     /// is arbitrary; the caller must check for cancellation before using the result.

@@ -33,6 +33,9 @@ public struct WriteReport: Sendable {
     /// Maximum number of examples in a report.
     public static let exampleCountMax = 5
 
+    /// Whether anything was refused.
+    public var hasRefusals: Bool { refusedPoints + refusedValues > 0 }
+
     /// Creates an empty report.
     public init() {}
 }

@@ -47,6 +47,20 @@ struct RowDecoderTests {
         #expect(try database.query("SELECT i FROM m WHERE i > 9").rows(as: Mean.self).isEmpty)
     }
 
+    @Test("a single value is that of the only column beside the time")
+    func singleValues() throws {
+        enum Word: String, Decodable { case text }
+        let count = "SELECT count(i) FROM m GROUP BY id_participant"
+        #expect(try database.query(count).rows(as: Int.self) == [2, 1])
+        #expect(try database.query("SELECT s FROM m").rows(as: Word.self) == [.text])
+        #expect(
+            try database.query("SELECT i / 2 FROM m").rows(as: Double?.self) == [1.5, 1.5, 1.5])
+        #expect(try database.query("SHOW MEASUREMENTS").rows(as: String.self) == ["m"])
+        #expect(message("SELECT s FROM m", as: Int.self)?.contains("\"s\"") == true)
+        #expect(message("SELECT i, f FROM m", as: Int.self)?.contains("single value") == true)
+        #expect(message("SELECT i FROM m", as: [Int].self)?.contains("array") == true)
+    }
+
     @Test("numbers convert where nothing is lost, nulls and missing columns are nil")
     func conversions() throws {
         struct Row: Decodable, Equatable {
@@ -143,7 +157,7 @@ struct RowDecoderTests {
         let texts = "SELECT s FROM m WHERE s = 'text'"
         #expect(message(texts, as: Time.self)?.contains("expected a time as RFC 3339") == true)
         #expect(message(texts, as: Choice.self)?.hasPrefix("row 1 cannot be decoded: ") == true)
-        #expect(message(texts, as: Int.self)?.contains("expected a struct or class") == true)
+        #expect(message(text, as: Int.self)?.contains("expected a struct or class") == true)
         #expect(message(texts, as: [Int].self)?.contains("expected a struct or class") == true)
     }
 }

@@ -120,4 +120,38 @@ struct ThreadTests {
         }
         #expect(checkedCount == 10)
     }
+
+    @Test func `a queue runs work on a few threads, and keeps none of it`() throws {
+        final class Token: Sendable {}
+        let queue = WorkerQueue(threadCountMax: 2)
+        let counts = Mutex((running: 0, most: 0, done: 0))
+        let isOpen = Gate()
+        // Keeps the threads in their loops.
+        weak var first: Token?
+        do {
+            let token = Token()
+            first = token
+            #expect(
+                queue.start { withExtendedLifetime(token) { counts.withLock { $0.done += 1 } } })
+        }
+        for _ in 0..<100 {
+            let isStarted = queue.start {
+                counts.withLock { counts in
+                    counts.running += 1
+                    counts.most = max(counts.most, counts.running)
+                }
+                isOpen.wait()
+                counts.withLock { counts in
+                    counts.running -= 1
+                    counts.done += 1
+                }
+            }
+            #expect(isStarted)
+        }
+        while counts.withLock({ $0.running }) < 2 { usleep(500) }
+        #expect(first == nil, "the work that is done is kept")
+        isOpen.open()
+        while counts.withLock({ $0.done }) < 101 { usleep(500) }
+        #expect(counts.withLock { $0.most } == 2)
+    }
 }

@@ -1,5 +1,6 @@
 // What embedding services do, with CozDB and with GRDB: `tasks` runs the code of docs/embedding.md,
-// `payloads` measures a service's load with both in turn.
+// `payloads` measures a service's load with both in turn, `limits` what CozDB does with very many
+// calls at once.
 
 import CozDB
 import Foundation
@@ -18,8 +19,9 @@ struct Embedding {
         switch words.first {
         case "tasks": try await runTasks(folder)
         case "payloads": try await PayloadLoad.run(folder, rounds: Int(words.last ?? "") ?? 3)
+        case "limits": try await Limits.run(folder)
         default:
-            print("usage: embedding tasks | payloads [ROUNDS]")
+            print("usage: embedding tasks | payloads [ROUNDS] | limits")
             exit(64)
         }
     }

@@ -38,6 +38,22 @@ internal import Testing
         #expect(result.counters.rowsReturned == 0)
     }
 
+    @Test(arguments: ["previous(v)", "valid_votes(v, 5s)", "sum(v) OVER (10s BEFORE v)"])
+    func `what several threads read is counted`(_ call: String) throws {
+        let database = try Database.inMemory()
+        var batch = WriteBatch()
+        for row in 0..<40_000 {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p\(row % 4)"],
+                time: Timestamp(nanoseconds: Int64(row) * 1_000_000_000),
+                fields: ["v": .integer(Int64(row))])
+        }
+        _ = try database.write(batch)
+        try database.flush()
+        let text = "SELECT \(call) FROM m GROUP BY id_participant"
+        #expect(try database.query(text).counters.rowsRead >= 40_000)
+    }
+
     @Test func `a statement that is analyzed tells what it read`() throws {
         let summed = try lines("EXPLAIN ANALYZE SELECT sum(v) FROM m WHERE time < 2048s")
         #expect(summed.contains("  returned: 1 rows in 1 series"))
