@@ -6,6 +6,10 @@ import Foundation
 import Synchronization
 
 enum Limits {
+    private final class Flag: Sendable {
+        let isSet = Mutex(false)
+    }
+
     static func run(_ folder: String) async throws {
         try await sleeps(folder + "/sleeps")
         try await pendingWrites(folder + "/pending")
@@ -44,32 +48,33 @@ enum Limits {
     /// A task that sleeps for 5 ms again and again, alone and beside 64 writers.
     private static func sleeps(_ path: String) async throws {
         let database = try await Database.open(path)
-        let isOver = Mutex(false)
-        func oversleeping() async throws -> [Double] {
-            var late: [Double] = []
-            for _ in 0..<400 {
-                let start = PayloadLoad.now()
-                try await Task.sleep(for: .milliseconds(5))
-                late.append(PayloadLoad.now() - start - 0.005)
-            }
-            return late
-        }
+        let isOver = Flag()
         show("sleep of 5 ms alone, later by", try await oversleeping())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<64 {
                 group.addTask {
                     var number = 0
-                    while !isOver.withLock({ $0 }) {
+                    while !isOver.isSet.withLock({ $0 }) {
                         number += 1
                         try await database.write(payload(writer, number))
                     }
                 }
             }
             show("the same beside 64 writers, later by", try await oversleeping())
-            isOver.withLock { $0 = true }
+            isOver.isSet.withLock { $0 = true }
             try await group.waitForAll()
         }
         try await database.close()
+    }
+
+    private static func oversleeping() async throws -> [Double] {
+        var late: [Double] = []
+        for _ in 0..<400 {
+            let start = PayloadLoad.now()
+            try await Task.sleep(for: .milliseconds(5))
+            late.append(PayloadLoad.now() - start - 0.005)
+        }
+        return late
     }
 
     /// 100,000 tasks that each write a payload, all at once.
