@@ -40,8 +40,15 @@ final class QueryExecution<Sink: QueryResultSink> {
     func run(while condition: () -> Bool) throws(DatabaseError) -> Bool {
         try StatementStack.run(depth: depth) { () throws(DatabaseError) in
             try stop.over { () throws(DatabaseError) in
+                let clock = ContinuousClock()
+                let start = clock.now
+                let others = context.counters.parse + context.counters.plan
+                defer {
+                    let known = context.counters.parse + context.counters.plan - others
+                    context.counters.execute += clock.now - start - known
+                }
                 while condition() {
-                    guard try step() else { return false }
+                    guard try step(while: condition) else { return false }
                 }
                 return true
             }
@@ -58,8 +65,9 @@ final class QueryExecution<Sink: QueryResultSink> {
         return made
     }
 
-    /// Starts a statement, or writes some of its rows. Returns false after the last statement.
-    private func step() throws(DatabaseError) -> Bool {
+    /// Starts a statement, or writes rows of it while the condition holds. Returns false after the
+    /// last statement.
+    private func step(while condition: () -> Bool) throws(DatabaseError) -> Bool {
         let prepared = try prepare()
         guard statement < prepared.statements.count else { return false }
         if rows == nil { try output.beginStatement(statement) }
@@ -67,7 +75,8 @@ final class QueryExecution<Sink: QueryResultSink> {
         do throws(DatabaseError) {
             let (parsed, offset) = prepared.statements[statement]
             isComplete = try DatabaseError.located(at: offset) { () throws(DatabaseError) in
-                try step(parsed, prepared)
+                if let rows { return try write(rows, while: condition) }
+                return try start(parsed, prepared)
             }
         } catch {
             rows = nil
@@ -81,34 +90,36 @@ final class QueryExecution<Sink: QueryResultSink> {
         return true
     }
 
-    /// Starts the statement, or writes some of its rows. Returns whether it is complete.
-    private func step(
+    /// Writes rows while the condition holds. Returns whether the statement is complete.
+    private func write(
+        _ rows: SelectExecution, while condition: () -> Bool
+    ) throws(DatabaseError) -> Bool {
+        repeat {
+            guard try rows.step() else {
+                // A cancelled statement must not pass as a complete result.
+                try stop.checkSeen()
+                return true
+            }
+        } while condition()
+        return false
+    }
+
+    /// Starts the statement. Returns whether it is complete.
+    private func start(
         _ parsed: Statement, _ prepared: PreparedStatements
     ) throws(DatabaseError) -> Bool {
-        if let rows {
-            let clock = ContinuousClock()
-            let start = clock.now
-            defer { context.counters.execute += clock.now - start }
-            if try rows.step() { return false }
-        } else {
-            try context.checkCancelled()
-            // A prepared plan is valid only for the snapshot it was made for.
-            let run = StatementRun(
-                snapshot: current, options: engine.options, context: context,
-                change: engine.change,
-                prepared: current === engine.snapshot ? (prepared, statement) : nil)
-            switch try run.start(parsed, into: output) {
-            case .rows(let started):
-                rows = started
-                return false
-            case .complete(let changed?):
-                current = changed
-                return true
-            case .complete(nil): break
-            }
+        try context.checkCancelled()
+        // A prepared plan is valid only for the snapshot it was made for.
+        let run = StatementRun(
+            snapshot: current, options: engine.options, context: context, change: engine.change,
+            prepared: current === engine.snapshot ? (prepared, statement) : nil)
+        switch try run.start(parsed, into: output) {
+        case .rows(let started):
+            rows = started
+            return false
+        case .complete(let changed?): current = changed
+        case .complete(nil): try stop.checkSeen()
         }
-        // A cancelled statement must not pass as a complete result.
-        try stop.checkSeen()
         return true
     }
 }
@@ -188,10 +199,8 @@ private struct StatementRun {
         let clock = ContinuousClock()
         let start = clock.now
         let plan = try self.plan(select)
-        let planned = clock.now
-        context.counters.plan += planned - start
+        context.counters.plan += clock.now - start
         try output.begin(plan)
-        defer { context.counters.execute += clock.now - planned }
         return try Executor(options: options, context: context).start(plan, into: output)
     }
 
@@ -221,9 +230,6 @@ private struct StatementRun {
         into output: SinkOutput<some QueryResultSink>,
         _ plan: @escaping (DeletePlanner) throws(DatabaseError) -> Deletion
     ) throws(DatabaseError) -> Outcome {
-        let clock = ContinuousClock()
-        let start = clock.now
-        defer { context.counters.execute += clock.now - start }
         let (options, context) = (options, context)
         let planned: (Snapshot) throws(DatabaseError) -> Deletion = {
             snapshot throws(DatabaseError) in

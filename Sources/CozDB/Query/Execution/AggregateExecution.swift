@@ -22,18 +22,18 @@ extension Executor {
         return lists
     }
 
-    /// Returns the steps that write the answer of a group.
+    /// Writes the answer of a group, or returns the steps that do.
     ///
     /// - Parameters:
     ///   - calls: those that may have points, ascending; not empty.
     ///   - lists: the points of each of them.
-    func steps(
+    func rows(
         _ plan: SelectPlan, _ key: GroupKey, _ calls: [Int], _ lists: [PointList],
         _ output: any SeriesOutput
-    ) throws(DatabaseError) -> GroupSteps {
+    ) throws(DatabaseError) -> GroupRows {
         let writer = RowWriter(plan, key, output)
         if calls.count == 1 {
-            return writer.steps(times: lists[0].times, inputs(plan, calls[0], lists[0]))
+            return try writer.rows(times: lists[0].times, inputs(plan, calls[0], lists[0]))
         }
         let share = MemoryReservation(context.memory)
         let (times, vectors) = try joined(
@@ -41,7 +41,7 @@ extension Executor {
         var inputs = references(plan, PointList(times: times))
         inputs.reserveCalls(calls.count)
         for (call, vector) in zip(calls, vectors) { inputs.appendCall(call, vector) }
-        return writer.steps(times: times, inputs, share)
+        return try writer.rows(times: times, inputs, share)
     }
 
     /// Orders the points, fills empty buckets, and applies transformations.

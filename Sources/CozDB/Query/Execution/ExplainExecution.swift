@@ -40,7 +40,6 @@ struct ExplainExecution {
             analyzed = own
             returned = rows
         }
-        defer { context.counters.execute += clock.now - planned }
         try explain(plan, depth: 0)
         if let analyzed, let returned { append(analyzed.total, returned) }
         var table = ResultTable([(analyze ? "EXPLAIN ANALYZE" : "QUERY PLAN", .string)])

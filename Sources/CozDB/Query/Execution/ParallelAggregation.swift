@@ -67,8 +67,8 @@ private final class AggregationRounds {
         following?.stop()
     }
 
-    /// Returns the steps of the next group with points; nil after the last.
-    func next() throws(DatabaseError) -> GroupSteps? {
+    /// Writes the rows of the next group with points, or returns its steps; nil after the last.
+    func next() throws(DatabaseError) -> GroupRows? {
         written?.release()
         while let round = current {
             if !isComputed { try compute(round) }
@@ -76,7 +76,7 @@ private final class AggregationRounds {
                 let first = try takeUnit(round)
                 guard !first.assignments.calls.isEmpty else { continue }
                 written = first
-                return try executor.steps(
+                return try executor.rows(
                     plan, groups[group - 1].key, first.assignments.calls, first.lists, output)
             }
             (current, following) = (following, nil)

@@ -28,8 +28,9 @@ extension Executor {
                 let lists = try self.lists(plan, whole, calls, share)
                 met.groups[place].restore(&whole, from: empty)
                 if calls.isEmpty { continue }
-                let steps = try self.steps(plan, met.keys[place], calls, lists, output)
-                return { () throws(DatabaseError) in
+                let rows = try self.rows(plan, met.keys[place], calls, lists, output)
+                guard case .steps(let steps) = rows else { return rows }
+                return .steps { () throws(DatabaseError) in
                     defer { withExtendedLifetime(share) {} }
                     return try steps()
                 }
@@ -59,7 +60,7 @@ extension Executor {
             let times = met.groups[place].times
             writtenSizeBytes = met.groups[place].sizeBytes
             let order = try TimeOrder.rows(times, isAscending: plan.isAscending, self.context)
-            return RowWriter(plan, met.keys[place], output).steps(
+            return try RowWriter(plan, met.keys[place], output).rows(
                 times: order.map { times[$0] }, met.groups[place].takeColumns(order))
         }
     }

@@ -4,10 +4,16 @@
 /// Writes the next rows of a group. Returns false after the last.
 typealias GroupSteps = () throws(DatabaseError) -> Bool
 
+/// The rows of a group: most groups are small, and written at once.
+enum GroupRows {
+    case written
+    case steps(GroupSteps)
+}
+
 /// The execution of a SELECT. Each step may run on another thread.
 final class SelectExecution {
-    /// Returns the steps of the next group; nil after the last.
-    typealias Groups = () throws(DatabaseError) -> GroupSteps?
+    /// Writes the rows of the next group, or returns its steps; nil after the last.
+    typealias Groups = () throws(DatabaseError) -> GroupRows?
 
     private let groups: Groups
     private var group: GroupSteps?
@@ -24,8 +30,11 @@ final class SelectExecution {
                 // What the group held is free before the next one begins.
                 self.group = nil
             }
-            group = try groups()
-            if group == nil { return false }
+            switch try groups() {
+            case .written: return true
+            case .steps(let steps): group = steps
+            case nil: return false
+            }
         }
     }
 }

@@ -49,18 +49,22 @@ struct RowWriter {
         while start < times.count, !isFull { try write(times: times, inputs, from: &start) }
     }
 
-    /// Writes the piece of the rows that begins with a row, and moves on to the next piece.
-    mutating func write(
-        times: [Int64], _ inputs: RowColumns, from start: inout Int
-    ) throws(DatabaseError) {
+    /// The maximum number of rows in a piece.
+    private func rowCountMax(_ inputs: RowColumns) -> Int {
         let fullCount = max(inputs.columnCount + plan.computedColumns.count, 1)
         let width = max(plan.columns.count + 2, fullCount)
-        let rowCountMax = max(
+        return max(
             1,
             min(
                 RowWriter.pieceRowCountMax, RowWriter.pieceCellCountMax / fullCount,
                 max(RowWriter.sparseRowCountMin, RowWriter.pieceCellCountMax / width)))
-        let rows = start..<min(start + rowCountMax, times.count)
+    }
+
+    /// Writes the piece of the rows that begins with a row, and moves on to the next piece.
+    private mutating func write(
+        times: [Int64], _ inputs: RowColumns, from start: inout Int
+    ) throws(DatabaseError) {
+        let rows = start..<min(start + rowCountMax(inputs), times.count)
         start = rows.upperBound
         if rows.count == times.count { return try writePiece(times: times, inputs) }
         try CancellationCheck.check()
@@ -92,11 +96,23 @@ struct RowWriter {
         if isBegun { try output.endSeries() }
     }
 
-    /// Returns the steps that write the rows of a group, one piece each.
+    /// Writes the rows of a group if they are one piece; otherwise returns the steps that do.
     ///
     /// - Parameter share: the memory of the rows; released with the steps.
-    func steps(
+    func rows(
         times: [Int64], _ inputs: RowColumns, _ share: MemoryReservation? = nil
+    ) throws(DatabaseError) -> GroupRows {
+        var writer = self
+        if times.count <= rowCountMax(inputs) {
+            try writer.writePiece(times: times, inputs)
+            try writer.finish()
+            return .written
+        }
+        return .steps(writer.steps(times: times, inputs, share))
+    }
+
+    private func steps(
+        times: [Int64], _ inputs: RowColumns, _ share: MemoryReservation?
     ) -> GroupSteps {
         var writer = self
         var start = 0
