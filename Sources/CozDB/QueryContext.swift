@@ -22,20 +22,11 @@ struct QueryContext: Sendable {
         _ body: @escaping @Sendable (QueryOptions) throws(DatabaseError) -> Value
     ) async throws(DatabaseError) -> Value {
         try process.check()
-        let flag = CancellationFlag()
-        let watched = options.watching(flag)
-        let result = await withTaskCancellationHandler {
-            do throws(DatabaseError) {
-                let value = try await calls.run(isCancellable: true) { () throws(DatabaseError) in
-                    try body(watched)
-                }
-                return Result<Value, DatabaseError>.success(value)
-            } catch {
-                return Result<Value, DatabaseError>.failure(error)
-            }
-        } onCancel: {
-            flag.raise()
+        return try await calls.run(isCancellable: true, watching: options.isCancelled) {
+            isCancelled throws(DatabaseError) in
+            var options = options
+            options.isCancelled = isCancelled
+            return try body(options)
         }
-        return try result.get()
     }
 }

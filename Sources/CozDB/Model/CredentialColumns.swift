@@ -89,11 +89,10 @@ extension Refusal {
                 continue
             }
             let bare = Array(word.drop { !$0.isWord }.reversed().drop { !$0.isWord }.reversed())
-            // A number may be part of a word: 5 in 5i. Words of three letters are no credentials.
+            // A number may be part of a word: 5 in 5i.
             let isRepeated =
-                bare.count > 3
-                && (NameAutomaton([bare]).findsWhole(in: text)
-                    || bare.contains(where: \.isDigit) && text.contains(bare))
+                NameAutomaton([bare]).findsWhole(in: text)
+                || bare.contains(where: \.isDigit) && text.contains(bare)
             masked += isRepeated ? Array(CredentialColumns.mask.utf8) : word
             masked.append(byte)
             word.removeAll()

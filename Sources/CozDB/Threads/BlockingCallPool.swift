@@ -135,11 +135,12 @@ final class BlockingCallPool: Sendable {
     /// Runs a body that can be cancelled, and awaits it.
     ///
     /// - Parameters:
+    ///   - isCancellable: As for `run`.
     ///   - isCancelled: The caller's own check; nil if there is none.
     ///   - body: Receives a check that also knows whether the task was cancelled.
     /// - Throws: As `run`.
     func run<Value: Sendable>(
-        watching isCancelled: (@Sendable () -> Bool)?,
+        isCancellable: Bool = false, watching isCancelled: (@Sendable () -> Bool)?,
         _ body:
             @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool)
             throws(DatabaseError) -> Value
@@ -148,7 +149,7 @@ final class BlockingCallPool: Sendable {
         let result: Result<Value, DatabaseError> = await withTaskCancellationHandler {
             do throws(DatabaseError) {
                 return .success(
-                    try await run { () throws(DatabaseError) in
+                    try await run(isCancellable: isCancellable) { () throws(DatabaseError) in
                         try body { flag.isRaised || isCancelled?() == true }
                     })
             } catch {

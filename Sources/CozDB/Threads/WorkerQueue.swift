@@ -5,23 +5,15 @@ final class WorkerQueue: Sendable {
     private struct State {
         var threadCount = 0
         var waiting: [@Sendable () -> Void] = []
-        /// The work in `waiting` that has been taken.
-        var takenCount = 0
+        /// The work that is next, the oldest last.
+        var next: [@Sendable () -> Void] = []
 
         mutating func take() -> (@Sendable () -> Void)? {
-            guard takenCount < waiting.count else {
-                waiting.removeAll(keepingCapacity: true)
-                takenCount = 0
-                return nil
+            if next.isEmpty {
+                next = waiting.reversed()
+                waiting = []
             }
-            let work = waiting[takenCount]
-            waiting[takenCount] = {}
-            takenCount += 1
-            if takenCount > 1024, takenCount * 2 > waiting.count {
-                waiting.removeFirst(takenCount)
-                takenCount = 0
-            }
-            return work
+            return next.popLast()
         }
     }
 
@@ -50,18 +42,21 @@ final class WorkerQueue: Sendable {
         // The thread gives it up when it is done, and goes on with other work.
         let first = Monitor<(@Sendable () -> Void)?>(work)
         if WorkerThreads.start({ self.run(first) }) { return true }
-        return state.withLock { state in
-            state.threadCount -= 1
-            guard state.threadCount > 0 else { return false }
+        let isTaken = state.withLock { state in
+            guard state.threadCount > 1 else { return false }
             // One of the other threads takes it.
+            state.threadCount -= 1
             state.waiting.append(work)
             return true
         }
+        // Others may have left their work to this one.
+        if !isTaken { run(Monitor(nil)) }
+        return isTaken
     }
 
     private func run(_ first: Monitor<(@Sendable () -> Void)?>) {
         var next = first.withLock { $0.take() }
-        while next != nil { runNext(&next) }
+        repeat { runNext(&next) } while next != nil
     }
 
     /// Runs the work and replaces it by the next. What it captures is released in between.

@@ -189,4 +189,19 @@ internal import Testing
         var closed = try? database.values(of: "SHOW MEASUREMENTS").makeAsyncIterator()
         #expect(try await closed?.next() == nil)
     }
+
+    @Test func `without data the answer is an error, or empty as in InfluxDB`() async throws {
+        let database = try await Database.open(folder.path)
+        let statement = "SELECT count(x) FROM dev"
+        var unknown = try database.values(of: statement).makeAsyncIterator()
+        let error = await #expect(throws: DatabaseError.self) { try await unknown.next() }
+        #expect(error?.kind == .notFound)
+        var options = QueryOptions()
+        options.influxCompatible = true
+        var compatible = try database.values(of: statement, options: options).makeAsyncIterator()
+        #expect(try await compatible.next()?.series.isEmpty == true)
+        try Self.write(database, "dev", 1)
+        while let result = try await compatible.next(), Self.count(result) != 1 {}
+        try await database.close()
+    }
 }
