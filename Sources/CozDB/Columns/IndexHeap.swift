@@ -7,6 +7,7 @@ struct IndexHeap {
     var first: (key: Int64, index: Int)? { entries.first }
 
     var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
 
     mutating func push(_ index: Int, _ key: Int64) {
         var place = entries.count

@@ -6,15 +6,16 @@ internal import CozKernels
 
 /// State shared by several threads, accessible only inside `withLock`.
 @safe package final class Monitor<State>: @unchecked Sendable {
-    // Unchecked: `state` and the count are accessed only while the lock is held.
-    private var state: State
+    // Unchecked, also for exclusive access, which would cost as much as the lock: both are accessed
+    // only while it is held.
+    @exclusivity(unchecked) private var state: State
     /// Threads that wait for a condition.
-    private var waitingCount = 0
+    @exclusivity(unchecked) private var waitingCount = 0
     /// The lock, and the condition.
     private let words = UnsafeMutablePointer<UInt32>.allocate(capacity: 2)
 
     package init(_ state: State) {
-        self.state = state
+        unsafe self.state = state
         unsafe words.initialize(repeating: 0, count: 2)
     }
 
@@ -26,7 +27,7 @@ internal import CozKernels
     ) throws(Failure) -> Result {
         unsafe coz_lock(words)
         defer { unlock() }
-        return try body(&state)
+        return try unsafe body(&state)
     }
 
     /// Waits until the condition holds, then runs the body with the lock held. Wakes the other
@@ -37,16 +38,16 @@ internal import CozKernels
     ) throws(Failure) -> Result {
         unsafe coz_lock(words)
         defer { unlock() }
-        while !condition(state) {
-            waitingCount += 1
+        while unsafe !condition(state) {
+            unsafe waitingCount += 1
             unsafe coz_condition_wait(words + 1, words)
-            waitingCount -= 1
+            unsafe waitingCount -= 1
         }
-        return try body(&state)
+        return try unsafe body(&state)
     }
 
     private func unlock() {
-        if waitingCount > 0 { unsafe coz_condition_change(words + 1) }
+        if unsafe waitingCount > 0 { unsafe coz_condition_change(words + 1) }
         unsafe coz_unlock(words)
     }
 }

@@ -78,7 +78,7 @@ final class Executor {
             guard next < groups.count else { return nil }
             defer { next += 1 }
             try self.context.checkCancelled()
-            return .steps(self.rawSteps(plan, groups[next], output))
+            return try self.rawRows(plan, groups[next], output)
         }
     }
 

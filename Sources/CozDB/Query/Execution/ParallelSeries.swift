@@ -31,7 +31,7 @@ extension Executor {
             }
             defer { next += 1 }
             try self.context.checkCancelled()
-            return .steps(self.rawSteps(plan, groups[next], output))
+            return try self.rawRows(plan, groups[next], output)
         }
     }
 

@@ -1,23 +1,40 @@
 // SELECT without aggregates: rows of one series are passed on; rows of several are merged by time.
 
 extension Executor {
-    /// Returns the steps that read and write the rows of a group, one batch each.
-    func rawSteps(
+    /// Writes the rows of a group if they are one batch; otherwise returns the steps that write
+    /// them, one batch each.
+    func rawRows(
         _ plan: SelectPlan, _ group: InputGroup, _ output: any SeriesOutput
-    ) -> GroupSteps {
+    ) throws(DatabaseError) -> GroupRows {
         var writer = RowWriter(plan, group.key, output)
-        if var windows = WindowedRows(plan, group.inputs, writer.rowsWanted, context) {
-            return { () throws(DatabaseError) in
-                guard !writer.isFull, let (times, references) = try windows.next() else {
-                    try writer.finish()
-                    return false
-                }
-                try writer.write(times: times, references)
-                return true
-            }
+        if let windows = WindowedRows(plan, group.inputs, writer.rowsWanted, context) {
+            return .steps(Executor.steps(windows, writer))
         }
         var merge = RowMerge(
             plan, group.inputs, in: plan.range, rowsWanted: writer.rowsWanted, context: context)
+        var batch = RowBatch()
+        if try merge.next(into: &batch) {
+            try writer.write(times: batch.times, batch.references)
+        }
+        guard merge.isAtEnd || writer.isFull else { return .steps(Executor.steps(merge, writer)) }
+        try writer.finish()
+        return .written
+    }
+
+    private static func steps(_ rows: WindowedRows, _ rowWriter: RowWriter) -> GroupSteps {
+        var (windows, writer) = (rows, rowWriter)
+        return { () throws(DatabaseError) in
+            guard !writer.isFull, let (times, references) = try windows.next() else {
+                try writer.finish()
+                return false
+            }
+            try writer.write(times: times, references)
+            return true
+        }
+    }
+
+    private static func steps(_ rows: RowMerge, _ rowWriter: RowWriter) -> GroupSteps {
+        var (merge, writer) = (rows, rowWriter)
         var batch = RowBatch()
         return { () throws(DatabaseError) in
             guard !writer.isFull, try merge.next(into: &batch) else {
@@ -91,6 +108,9 @@ struct RowMerge {
     private mutating func push(_ index: Int, _ time: Int64) {
         heap.push(plan.isAscending ? index : ~index, plan.isAscending ? time : ~time)
     }
+
+    /// Whether no row is left; false also for series that turn out to have no more rows.
+    var isAtEnd: Bool { heap.isEmpty }
 
     mutating func next(into batch: inout RowBatch) throws(DatabaseError) -> Bool {
         guard let first = try openFirst() else { return false }

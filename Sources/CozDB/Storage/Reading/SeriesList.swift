@@ -97,9 +97,11 @@ struct SeriesCursor {
             case .segment(let segment):
                 try CancellationCheck.check()
                 if let kept = heads[index].kept {
-                    for (number, entry) in kept[next..<heads[index].end].enumerated() {
-                        if number % 256 == 0 { try CancellationCheck.check() }
-                        add(entry)
+                    for place in next..<heads[index].end {
+                        if place % 256 == 0 { try CancellationCheck.check() }
+                        let (first, last) = (kept[place].firstTime, kept[place].lastTime)
+                        // Entries out of the range are not copied.
+                        if range.overlaps(first: first, last: last) { add(kept[place]) }
                     }
                     heads[index].next = heads[index].end
                     continue
