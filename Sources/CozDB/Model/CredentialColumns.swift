@@ -60,7 +60,7 @@ extension SeriesKey {
 extension Refusal {
     /// The refusal with credentials masked. A refused line can have any form, so it is masked
     /// completely.
-    var redacted: Refusal {
+    package var redacted: Refusal {
         var refusal = self
         switch subject {
         case .line(let line):
@@ -72,7 +72,10 @@ extension Refusal {
                 experiment: experiment, key: key.redacted, time: time, field: field,
                 value: isMasked ? .string(CredentialColumns.mask) : value, locked: locked)
             if isMasked {
-                refusal.reason = reason(without: Array(value.readableText.utf8))
+                // Reasons quote texts as they were received.
+                var text = value.readableText
+                if case .string(let received) = value { text = received }
+                refusal.reason = reason(without: Array(text.utf8))
             }
         }
         return refusal

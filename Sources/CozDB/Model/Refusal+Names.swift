@@ -60,10 +60,15 @@ extension Refusal {
 
     private func naming(_ participant: String) -> Refusal {
         var refusal = self
-        var quoted = ""
-        for scalar in participant.unicodeScalars {
-            if scalar == "\"" { quoted += "\"" }
-            quoted.unicodeScalars.append(scalar)
+        let quote = UInt8(ascii: "\"")
+        var quoted = participant
+        if participant.utf8.contains(quote) {
+            var bytes: [UInt8] = []
+            for byte in participant.utf8 {
+                if byte == quote { bytes.append(quote) }
+                bytes.append(byte)
+            }
+            quoted = String(decoding: bytes, as: UTF8.self)
         }
         refusal.source += ",\"\(quoted)\""
         return refusal
@@ -91,6 +96,10 @@ struct RefusalMentions {
 
     /// Whether a name is one of the words. Cheap for a name that is a single word.
     func hasWord(_ name: String) -> Bool {
+        // A name that is longer than the texts costs nothing, however many texts are refused.
+        guard texts.contains(where: { $0.count >= name.utf8.count }) else {
+            return names.contains { $0 == Name(name) }
+        }
         let bytes = Array(name.utf8)
         guard NamedWords.isSingle(bytes) else { return words.contains(Name(name)) }
         return names.contains(Name(name)) || contains(bytes)

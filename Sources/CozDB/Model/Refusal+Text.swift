@@ -5,8 +5,14 @@ extension Refusal {
     private static let excerptCountMax = 40
 
     /// What was refused and why: `dev ts_heart_rate="abc": string for a field that is locked as
-    /// float`. For a line, only the reason. Names and values are truncated.
+    /// float`. For a line, only the reason. Names and values are truncated, values of credential
+    /// columns are masked.
     package var summary: String {
+        guard case .value(_, _, _, let field, _, _) = subject else { return reason }
+        return CredentialColumns.contains(field) ? redacted.openSummary : openSummary
+    }
+
+    private var openSummary: String {
         guard case .value(let experiment, _, _, let field, let value, _) = subject else {
             return reason
         }
@@ -32,7 +38,7 @@ extension Refusal: CustomStringConvertible {
         let masked = redacted
         var text = ""
         if !source.isEmpty { text += source + (line > 0 ? ":\(line)" : "") + ": " }
-        text += masked.summary
+        text += masked.openSummary
         if case .value(_, let key, let time, _, _, _) = masked.subject {
             text += " (\(Refusal.excerpt(key.text)), \(time.text()))"
         }

@@ -53,7 +53,8 @@ public struct TypeConflict: Hashable, Sendable {
 
     /// Whether all parts are equal; names are compared byte by byte.
     public static func == (left: TypeConflict, right: TypeConflict) -> Bool {
-        Name(left.experiment) == Name(right.experiment) && Name(left.field) == Name(right.field)
+        // Most conflicts of an experiment differ in the field.
+        Name(left.field) == Name(right.field) && Name(left.experiment) == Name(right.experiment)
             && left.locked == right.locked && left.received == right.received
     }
 

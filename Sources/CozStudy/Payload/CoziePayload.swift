@@ -137,7 +137,9 @@ extension CoziePayload.Issue {
         item = refusal.line
         if case .value(_, _, _, let field, _, _) = refusal.subject {
             isValue = true
-            reason = "item \(item), \"\(PayloadTime.excerpt(field))\": \(refusal.reason)"
+            // Senders get these, and logs.
+            let why = CredentialColumns.contains(field) ? refusal.redacted.reason : refusal.reason
+            reason = "item \(item), \"\(PayloadTime.excerpt(field))\": \(why)"
         } else {
             isValue = false
             let hasPlace = refusal.reason.hasPrefix("item ")

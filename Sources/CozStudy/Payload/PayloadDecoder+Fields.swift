@@ -148,7 +148,7 @@ extension PayloadDecoder {
             let found = string(member.value, row.text, row.base)
             return refuse(
                 member, row,
-                "fields_int: found \(member.token.kindName) (\(PayloadTime.excerpt(found))), "
+                "fields_int: found \(member.token.kindName) \"\(PayloadTime.excerpt(found))\", "
                     + "expected a 64-bit integer",
                 .integer, &batch)
         }
@@ -170,7 +170,7 @@ extension PayloadDecoder {
             let found = string(member.value, row.text, row.base)
             return refuse(
                 member, row,
-                "fields_float: found \(member.token.kindName) (\(PayloadTime.excerpt(found))), "
+                "fields_float: found \(member.token.kindName) \"\(PayloadTime.excerpt(found))\", "
                     + "expected a number that a float can represent",
                 .float, &batch)
         }
@@ -240,11 +240,10 @@ extension PayloadDecoder {
         }
         let name = storedName(of: member, row)
         isCut = isCut || name.utf8.count > DatabaseOptions.nameSizeBytesMax
-        let experiment = item.measurement.map { string($0.value, row.text, row.base) }
+        let owner = refusedOwner(row)
         var refusal = Refusal(
             subject: .value(
-                experiment: experiment ?? "",
-                key: refusedKey(row),
+                experiment: owner.experiment, key: owner.key,
                 time: Timestamp(nanoseconds: row.time),
                 field: PayloadDecoder.prefix(
                     Array(name.utf8), sizeMax: DatabaseOptions.nameSizeBytesMax),
@@ -268,14 +267,18 @@ extension PayloadDecoder {
         return refusedNames?.names.contains(Array(new.utf8)) == true ? name : new
     }
 
-    /// The tags of the item. They are read once for all its refused members.
-    private mutating func refusedKey(_ row: PayloadRow) -> SeriesKey {
-        if let refusedTags, refusedTags.item == itemCount { return refusedTags.key }
+    /// The experiment and tags of the item. They are read once for all its refused members.
+    private mutating func refusedOwner(
+        _ row: PayloadRow
+    ) -> (item: Int, experiment: String, key: SeriesKey) {
+        if let refusedItem, refusedItem.item == itemCount { return refusedItem }
         var faults: [String] = []
         // A replay stores the value under these names.
         let key = SeriesKey(tags: settings.renames.renamed(tags(row.text, row.base, &faults)))
-        refusedTags = (itemCount, key)
-        return key
+        let experiment = item.measurement.map { string($0.value, row.text, row.base) } ?? ""
+        let owner = (item: itemCount, experiment: experiment, key: key)
+        refusedItem = owner
+        return owner
     }
 
     /// Returns the longest prefix of at most `sizeMax` bytes that does not split a character.

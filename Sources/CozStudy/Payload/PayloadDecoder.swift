@@ -41,7 +41,7 @@ struct PayloadDecoder: ~Copyable {
     var caches = PayloadCaches()
     var scratch: [UInt8] = []
     /// The tags of an item with refused members.
-    var refusedTags: (item: Int, key: SeriesKey)?
+    var refusedItem: (item: Int, experiment: String, key: SeriesKey)?
     /// The names of the fields of the item, once a renamed one was refused.
     var refusedNames: (item: Int, names: Set<[UInt8]>)?
 
@@ -54,7 +54,7 @@ struct PayloadDecoder: ~Copyable {
     /// Prepares for the next file or payload.
     mutating func begin() {
         itemCount = 0
-        refusedTags = nil
+        refusedItem = nil
         refusedNames = nil
         isRecovering = false
     }

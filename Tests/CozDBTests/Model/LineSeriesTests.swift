@@ -158,4 +158,21 @@ struct LineSeriesTests {
             _ = LineSeries(line)
         }
     }
+
+    @Test func `a long name costs no search in short texts`() {
+        let refusal = Refusal(
+            subject: .line(Array("m v=".utf8)), reason: "no value", source: "f", line: 1)
+        let growth = Growth(from: 2000) { size in
+            (name: String(repeating: "p", count: 20 * size), count: size)
+        } _: { input in
+            var found = 0
+            for _ in 0..<input.count where refusal.mentions(tags: []).hasWord(input.name) {
+                found += 1
+            }
+            #expect(found == 0)
+        }
+        #expect(growth.isLinear, "\(growth)")
+        #expect(refusal.mentions(tags: []).hasWord("value"))
+        #expect(!refusal.mentions(tags: []).hasWord("val"))
+    }
 }

@@ -287,6 +287,24 @@ struct CoziePayloadTests {
         #expect(try stored() == ["ts_heart_rate": .float(1)])
     }
 
+    @Test(arguments: [
+        (#""hun\\ter\\two""#, "hun"), (#""tab\tsec\\2ret""#, "2ret"), ("1234.50", "1234"),
+        (#""a \"quoted\" word""#, "quoted"), (#""plain secret5""#, "secret5"),
+        ("\"\(String(repeating: "stapleXYZ", count: 8))\"", "staple"),
+    ])
+    func `a credential of the wrong type is masked`(secret: String, word: String) throws {
+        let report = try write(
+            "[" + item(#""fields_int":{"id_password":\#(secret)}"#) + ","
+                + item(#""fields_float":{"api_write_key":\#(secret)}"#) + "]")
+        var texts = report.issues.map { "\($0)" } + report.write.examples.map { "\($0)" }
+        try database.redactedRejects { entry throws(DatabaseError) in
+            texts.append("\(entry)")
+            return true
+        }
+        #expect(texts.count >= 3)
+        for text in texts { #expect(!text.contains(word), "\(text)") }
+    }
+
     @Test func `a payload sent twice changes nothing`() throws {
         let text = "[" + item(#""fields":{"a":1,"b":[2]}"#) + ",{}]"
         let first = try write(text)

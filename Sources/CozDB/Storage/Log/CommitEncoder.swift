@@ -263,7 +263,7 @@ struct CommitEncoder {
         let identity = schema?.identity ?? batch.settings.identity ?? .standard
         for name in identity.tagNames
         where !tagSet.tags.contains(where: { Name($0.name) == Name(name) }) {
-            return "missing identity tag \"\(name)\"; use another tag as the participant tag, "
+            return "missing identity tag \(name); use another tag as the participant tag, "
                 + "assume one participant for all lines, or use all tags as the identity"
         }
         return limitReason(tagSet, schema, identity)

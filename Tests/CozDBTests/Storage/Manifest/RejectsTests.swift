@@ -364,6 +364,24 @@ struct RejectsReplayTests {
         #expect(count == 2)
     }
 
+    @Test func `an error of a batch that must be whole masks credentials`() throws {
+        var options = DatabaseOptions()
+        options.refusalPolicy = .throw
+        let database = try Database.open(
+            "db", access: .readWrite, options: options, on: FaultyFileSystem())
+        func write(_ value: FieldValue) throws {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "m", tags: ["id_participant": "p"], time: Timestamp(nanoseconds: 1),
+                fields: ["id_password": value])
+            _ = try database.write(batch)
+        }
+        try write(.integer(1))
+        let error = #expect(throws: DatabaseError.self) { try write("hunter-two") }
+        #expect(error?.message.contains("hunter") == false)
+        #expect(error?.message.contains("id_password=\"REDACTED\": string") == true)
+    }
+
     @Test func `a row without values creates nothing`() throws {
         let database = try open()
         var batch = WriteBatch()
@@ -376,7 +394,7 @@ struct RejectsReplayTests {
     }
 
     @Test func `replaying costs in proportion to the journal`() throws {
-        let growth = try Growth(from: 500) { count in
+        let growth = try Growth(from: 1500) { count in
             let database = try self.open()
             var batch = WriteBatch()
             for number in 0..<count {
