@@ -119,7 +119,8 @@ public struct ImportOptions: Sendable {
                 (table.experimentColumn, .experimentColumn), (table.timeColumn, .timeColumn),
                 (table.timeOfDayColumn, .timeOfDayColumn),
             ]
-        for case (let name?, let setting) in named where table.ignoredColumns.contains(name) {
+        let ignored = Set(table.ignoredColumns)
+        for case (let name?, let setting) in named where ignored.contains(name) {
             throw DatabaseError(
                 .usage,
                 "found the column \"\(name)\" as one to skip and as \(setting.rawValue), expected "

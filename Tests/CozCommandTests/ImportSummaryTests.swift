@@ -57,6 +57,17 @@ struct ImportSummaryTests {
                 """), "\(replayed.output)")
     }
 
+    @Test func `no commands are told for names that are longer than a line`() throws {
+        let name = String(repeating: "x", count: 60_000)
+        let fields = (0..<50).map { "f\($0)=" }
+        func line(_ value: String, _ time: Int) -> String {
+            "\(name),id_participant=p \(fields.map { $0 + value }.joined(separator: ",")) \(time)\n"
+        }
+        let run = try importing(line("1", 1) + line("\"s\"", 2))
+        #expect(run.output.contains("50 values"), "\(run.output.prefix(2000))")
+        #expect(run.output.utf8.count < 20_000)
+    }
+
     @Test func `what is forgotten of one is told as one`() throws {
         let lines = ["dev,id_participant=p1 v=1,own=1 1", "dev,id_participant=p2 v=1 1"]
         let refused = "dev,id_participant=p1 v=\"x\" 2"

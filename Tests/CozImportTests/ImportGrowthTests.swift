@@ -45,6 +45,15 @@ internal import Testing
             + "m,1,\(names.joined(separator: ","))\n"
     }
 
+    /// An answer with one series.
+    private static func series(tags: Int, rows: String) -> String {
+        let tags = names(tags).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
+        return """
+            {"results":[{"series":[{"name":"m","tags":{\(tags)},"columns":["time","v"],
+            "values":[[1,1]\(rows)]}]}]}
+            """
+    }
+
     private static func schema(_ count: Int) -> ExperimentSchema {
         ExperimentSchema(
             id: count, name: "e\(count)", identity: .standard, typeRule: .lossless, preset: "none")
@@ -164,6 +173,26 @@ internal import Testing
             return (
                 "{\"results\":[{\"series\":[\(series.joined(separator: ","))]}]}",
                 options(.influxJSON)
+            )
+        },
+        Axis("tags of a series beside refused rows", from: 300) { count in
+            let rows = String(repeating: ",[1]", count: count)
+            return (series(tags: count, rows: rows), options(.influxJSON))
+        },
+        Axis("tags of a series beside rows that break off", from: 300) { count in
+            let rows = String(repeating: ",[1,+]", count: count)
+            return (series(tags: count, rows: rows), options(.influxJSON))
+        },
+        Axis("tags of a series beside renamed columns", from: 300) { count in
+            (
+                series(tags: count, rows: String(repeating: ",[1,2]", count: count)),
+                options(.influxJSON) { $0.renames = ["v": "w"] }
+            )
+        },
+        Axis("tags of a series beside tags of its rows", from: 300) { count in
+            (
+                series(tags: count, rows: (0..<count).map { ",[1,\($0)]" }.joined()),
+                options(.influxJSON) { $0.table.tagColumns = ["v"] }
             )
         },
         Axis("--rename", from: 300) { count in

@@ -203,6 +203,17 @@ internal import Testing
             participant: "\"q\""),
         "a row that looks like a line of another": Row(
             format: .csv, text: "s,note,time,id_participant\nx,id_participant=zz,soon,p1\n"),
+        "a row that breaks off, and another name of the tag": Row(
+            format: .influxJSON,
+            text: """
+                {"results":[{"series":[{"name":"m","tags":{"user":"p1"},"columns":["time","x"],
+                "values":[[1,+]]}]}]}
+                """,
+            change: { $0.table.participantColumn = "user" }),
+        "a series that breaks off, and another name of the tag": Row(
+            format: .influxJSON,
+            text: #"{"results":[{"series":[{"name":"m","tags":{"user":"p1"},"columns":+"#,
+            change: { $0.table.participantColumn = "user" }),
         "tags in another object": Row(
             format: .ndjson,
             text: """

@@ -70,6 +70,37 @@ internal import Testing
         #expect(growth.isLinear, "\(growth)")
     }
 
+    @Test func `refused values of a payload whose experiment has a long name`() throws {
+        var options = ImportOptions()
+        options.format = .cozieJSON()
+        let growth = try Growth(from: 500) { size in
+            let name = String(repeating: "x", count: 30 * size)
+            let fields = (0..<size).map { "\"f\($0)\":true" }.joined(separator: ",")
+            let text = """
+                {"time":"2025-10-15T02:25:21Z","measurement":"\(name)",
+                "tags":{"id_participant":"p"},"fields_int":{\(fields)}}
+                """
+            return try write(text, to: "\(size).json")
+        } _: { path in
+            _ = try importFiles([path], options: options) { _ in WriteReport() }
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
+    @Test func `options of a question with a long name`() {
+        let growth = Growth(from: 500) { size in
+            """
+            {"survey_name":"a","survey_id":"b","survey":[{"question":"q",
+            "question_id":"q_\(String(repeating: "x", count: 100 * size))","response_options":[
+            \(String(repeating: "{},", count: size))
+            {"text":"t","next_question_id":"z"},{"text":"t","next_question_id":"z"}]}]}
+            """
+        } _: { text in
+            #expect(SurveyCheck(text).findings.count > 500)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test func `a file of a phone that comes back to each hour`() throws {
         var beiwe = BeiweOptions()
         beiwe.stream = "reachability"

@@ -200,7 +200,8 @@ struct ImportSummary {
         // By bytes: for Swift, names that differ only in Unicode normalization are equal.
         var known: [[UInt8]: Int] = [:]
         for conflict in report.conflicts
-        where conflict.locked != .string && !isForeign(conflict) {
+        where conflict.locked != .string && ImportSummary.isShort(conflict) && !isForeign(conflict)
+        {
             let place =
                 "ALTER EXPERIMENT \(ImportSummary.identifier(conflict.experiment)) "
                 + "FIELD \(ImportSummary.identifier(conflict.field)) TYPE "
@@ -217,6 +218,12 @@ struct ImportSummary {
             fields.filter(\.isFloat).map { $0.place + "float" },
             fields.filter { !$0.isFloat }.map { $0.place + "string" }
         )
+    }
+
+    /// Whether the names suit a command. Many statements with an endless name would be more text
+    /// than the input.
+    private static func isShort(_ conflict: TypeConflict) -> Bool {
+        max(conflict.experiment.utf8.count, conflict.field.utf8.count) <= 255
     }
 
     /// Quotes a name for a statement, so that it is never read as a keyword.

@@ -231,8 +231,13 @@ private struct InfluxJSONDecoder: ~Copyable {
         }
         rowsNesting = input.scanner.nesting
         head = nil
+        rows.series = series
+    }
+
+    /// The series with what is known of it so far.
+    private var series: ObjectRows.Series {
         let participantTag = String(decoding: rows.lookup.participantTag(of: name), as: UTF8.self)
-        rows.series = ObjectRows.Series(
+        return ObjectRows.Series(
             experiment: name,
             tags: tags.map { tag in
                 let isParticipant = participantColumn?.utf8.elementsEqual(tag.name.utf8) == true
@@ -309,7 +314,8 @@ private struct InfluxJSONDecoder: ~Copyable {
             isWhole && head.count <= InfluxJSONDecoder.headSizeBytesMax
             ? head + kept + tail : kept
         headsSizeBytes += text.count - kept.count
-        rows.refuse(text, place, reason, rows.participant(of: row), &batch)
+        let owner = rows.participant(of: row)
+        rows.refuse(text, place, reason, owner, &batch)
     }
 
     private mutating func seriesHead() -> [UInt8] {
@@ -363,8 +369,9 @@ private struct InfluxJSONDecoder: ~Copyable {
             hasFailed = true
         }
         if hasFailed { reason += "; the rest of the file was not read" }
-        let owner =
-            frames.contains(.series) ? rows.lookup.participant(of: tags, in: name) : nil
+        // Before its rows, the series is not that of the rows yet.
+        if frames.last != .values, frames.contains(.series) { rows.series = series }
+        let owner = frames.contains(.series) ? rows.participant(in: name) : nil
         rows.refuse(kept, place, reason, owner, &batch)
     }
 }

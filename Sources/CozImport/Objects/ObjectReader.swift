@@ -80,9 +80,9 @@ private struct ObjectDecoder: ~Copyable {
         case .empty: return false
         case .refused(let reason):
             let end = Swift.min(input.scanner.index, input.keptStart + Refusal.lineSizeBytesMax)
+            let owner = rows.participant(of: row)
             rows.refuse(
-                input.scanner.text.copy(input.keptStart..<end), place, reason,
-                rows.participant(of: row), &batch)
+                input.scanner.text.copy(input.keptStart..<end), place, reason, owner, &batch)
             return true
         }
     }

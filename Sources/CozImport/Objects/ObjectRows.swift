@@ -16,6 +16,17 @@ struct ObjectRows {
         var tags: [(name: String, value: String)] = []
     }
 
+    /// The tags of a series, looked up once for all of its rows.
+    private struct SeriesTags {
+        var names: Set<[UInt8]> = []
+        /// The values by the names under which they are stored.
+        var values: [[UInt8]: String] = [:]
+    }
+
+    /// The number of tags of a series whose rows have tags, too, since each different row then has
+    /// a tag set of all of them.
+    private static let seriesTagCountMax = 256
+
     /// The state of an experiment in one batch.
     private struct Plan {
         var name: [UInt8]
@@ -61,9 +72,11 @@ struct ObjectRows {
         didSet {
             current = -1
             seriesNumber += 1
+            knownSeriesTags = nil
         }
     }
     private var seriesNumber = 0
+    private var knownSeriesTags: SeriesTags?
     private var plans: [Plan] = []
     private var planOfName: [[UInt8]: Int] = [:]
     /// Indexed by column.
@@ -101,16 +114,35 @@ struct ObjectRows {
         var names: Set<[UInt8]>?
         for (index, cell) in row.cells.enumerated() {
             guard let newName = columns.all[cell.column].newName else { continue }
-            let present = names ?? presentNames(row)
+            let present = names ?? presentFields(row)
             names = present
-            guard present.contains(newName) else { continue }
+            guard present.contains(newName) || seriesTags().names.contains(newName) else {
+                continue
+            }
             row.move(index, to: columns.column(cell.column, keepingNameBeside: newName))
         }
     }
 
-    /// The names of the tags and fields of a row.
-    private func presentNames(_ row: borrowing ObjectRow) -> Set<[UInt8]> {
-        var names = Set(series.tags.map { Array($0.name.utf8) })
+    private mutating func seriesTags() -> SeriesTags {
+        if let knownSeriesTags { return knownSeriesTags }
+        var tags = SeriesTags()
+        for (name, value) in series.tags {
+            let name = Array(name.utf8)
+            tags.names.insert(name)
+            tags.values[lookup.stored(name)] = value
+        }
+        knownSeriesTags = tags
+        return tags
+    }
+
+    /// Returns the participant whom the tags of the series name; nil if they do not.
+    mutating func participant(in experiment: [UInt8]?) -> String? {
+        seriesTags().values[lookup.participantTag(of: experiment)]
+    }
+
+    /// The names of the cells of a row that are not left out.
+    private func presentFields(_ row: borrowing ObjectRow) -> Set<[UInt8]> {
+        var names: Set<[UInt8]> = []
         for cell in row.cells where columns.all[cell.column].role != .ignored {
             names.insert(columns.all[cell.column].name)
         }
@@ -189,13 +221,13 @@ struct ObjectRows {
     }
 
     /// Returns whose row it is, as far as its cells say so, also if it cannot be stored.
-    func participant(of row: borrowing ObjectRow) -> String? {
+    mutating func participant(of row: borrowing ObjectRow) -> String? {
         let experiment =
             best(.experiment, row).map { row.texts.copy(row.cells[$0].text) } ?? series.experiment
             ?? options.experiment.map { Array($0.utf8) }
         let tag = lookup.participantTag(of: experiment)
         // `id_participant` names a participant in every experiment.
-        var (owner, standard) = (lookup.participant(of: series.tags, in: experiment), String?.none)
+        var (owner, standard) = (participant(in: experiment), String?.none)
         for cell in row.cells where !cell.text.isEmpty && !isNull(cell, row.texts) {
             let column = columns.all[cell.column]
             let mayBeTag = column.role == .tag || column.role == .field && column.mayBeTag
@@ -425,6 +457,12 @@ struct ObjectRows {
             plans[current].tagSets = [:]
         }
         if let known = plans[current].tagSets[tagKey] { return .success(known) }
+        if !tagKey.isEmpty || !isDefault, series.tags.count > ObjectRows.seriesTagCountMax {
+            return .failure(
+                TableProblem(
+                    "its series has \(series.tags.count) tags, expected at most "
+                        + "\(ObjectRows.seriesTagCountMax) where rows have tags or experiments"))
+        }
         let participantTag = lookup.participantTag(of: plans[current].name)
         var tags = series.tags
         for (index, cell) in row.cells.enumerated() where role(cell, index, chosen) == .tag {

@@ -58,14 +58,6 @@ struct SchemaLookup {
         Array(participantTags.tag(of: experiment).utf8)
     }
 
-    /// Returns the participant that tags of an experiment name; nil if there is none.
-    func participant(
-        of tags: [(name: String, value: String)], in experiment: [UInt8]?
-    ) -> String? {
-        let tag = participantTag(of: experiment)
-        return tags.last { isStored(Array($0.name.utf8), as: tag) }?.value
-    }
-
     var hasRenames: Bool { !options.renames.isEmpty }
 
     /// The name under which a column is stored.

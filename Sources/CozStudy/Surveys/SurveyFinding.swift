@@ -29,8 +29,13 @@ public struct SurveyFinding: Hashable, Sendable {
         self.severity = severity
         self.line = line
         self.column = column
-        let characters = message.unicodeScalars
-        let start = characters.prefix(SurveyFinding.messageCountMax)
-        self.message = start.endIndex < characters.endIndex ? String(start) + "..." : message
+        self.message = SurveyFinding.excerpt(message)
+    }
+
+    /// Returns a text as far as a message can have it. Many messages may quote one text.
+    static func excerpt(_ text: String) -> String {
+        let characters = text.unicodeScalars
+        let start = characters.prefix(messageCountMax)
+        return start.endIndex < characters.endIndex ? String(start) + "..." : text
     }
 }

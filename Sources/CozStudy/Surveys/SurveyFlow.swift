@@ -66,13 +66,14 @@ struct SurveyFlow {
         var found: [SurveyFinding] = []
         for question in survey.questions {
             var texts: Set<[UInt8]> = []
+            let id = SurveyFinding.excerpt(question.id)
             for option in question.options {
                 if !option.text.isEmpty, !texts.insert(Array(option.text.utf8)).inserted {
                     found.append(
                         SurveyFinding(
                             severity: .flaw, line: option.line, column: option.column,
                             message:
-                                "\(question.id) has two options \"\(option.text)\": their answers "
+                                "\(id) has two options \"\(option.text)\": their answers "
                                 + "are ambiguous"))
                 }
                 guard !option.next.isEmpty, index(option.next) == nil else { continue }
@@ -83,7 +84,7 @@ struct SurveyFlow {
                     SurveyFinding(
                         severity: .flaw, line: option.line, column: option.column,
                         message:
-                            "option \"\(option.text)\" of \(question.id) leads to the unknown "
+                            "option \"\(option.text)\" of \(id) leads to the unknown "
                             + "question \(option.next): the survey ends there\(near)"))
             }
         }

@@ -70,8 +70,9 @@ struct SurveyReader {
                 if items.isEmpty {
                     report(.flaw, list.place, "\(id) has no options: the survey stops there")
                 }
-                options = items.compactMap { option($0, of: id) }
-                checkAppearance(items, of: id)
+                let name = SurveyFinding.excerpt(id)
+                options = items.compactMap { option($0, of: name) }
+                checkAppearance(items, of: name)
             } else {
                 report(
                     .error, list.place,
