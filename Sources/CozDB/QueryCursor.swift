@@ -38,8 +38,8 @@ extension QueryBatch {
 ///
 /// The query computes a few batches ahead, on a thread of CozDB, and then pauses. It ends when its
 /// result is complete, when it fails, when `cancel()` is called, or when the cursor is released.
-/// Until then a cursor keeps some 10 MB, but no thread while it is paused. A result of at most two
-/// batches needs neither once it is computed. Series without rows are skipped.
+/// Until then a cursor keeps some tens of MB, but no thread while it is paused. A result of at most
+/// two batches needs neither once it is computed. Series without rows are skipped.
 ///
 ///     for try await batch in try await database.cursor("SELECT ts_heart_rate FROM dev") {
 ///         use(batch.times, batch.column("ts_heart_rate")?.doubles ?? [])

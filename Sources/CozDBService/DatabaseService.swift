@@ -24,9 +24,11 @@ public import ServiceLifecycle
 /// | `cozdb_rows` | rows of all experiments |
 /// | `cozdb_refusals` | lines and values in the rejects journal |
 /// | `cozdb_unkept_refusals` | refusals that the journal had no room for |
-public struct DatabaseService: Service {
+public struct DatabaseService: Service, CustomStringConvertible {
     /// The database, for the services that use it.
     public let database: Database
+    /// The name of the service in messages of its group.
+    public let description: String
     private let logger: Logger
     private let interval: Duration
     private let gauges: [(gauge: Meter, value: @Sendable (DatabaseInfo) -> Int)]
@@ -45,6 +47,7 @@ public struct DatabaseService: Service {
     ) {
         self.database = database
         self.logger = logger
+        description = name.map { "DatabaseService(\($0))" } ?? "DatabaseService"
         // Task.sleep traps if the clock cannot express the end of its wait.
         self.interval = min(max(interval, .milliseconds(1)), .seconds(1 << 31))
         let dimensions = name.map { [("database", $0)] } ?? []

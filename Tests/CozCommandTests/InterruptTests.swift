@@ -110,6 +110,7 @@ struct InterruptTests {
         ),
         (["--max-memory", "10K"], "SELECT median(v) FROM m", "memorySizeBytesMax"),
         (["--max-text", "5"], "SELECT v FROM m", "textSizeBytesMax"),
+        (["--max-time", "0s"], "SELECT v FROM m", "durationMax"),
     ])
     func `going beyond a limit is 6 and names limit and option`(
         _ option: [String], _ statement: String, _ name: String
@@ -126,7 +127,7 @@ struct InterruptTests {
 
     @Test(arguments: [
         ["--max-rows", "0"], ["--max-memory", "much"], ["--max-memory", "9999999999G"],
-        ["--max-nesting", "501"], ["--max-text", "65M"],
+        ["--max-nesting", "501"], ["--max-text", "65M"], ["--max-time", "30"],
     ])
     func `a limit that is none is wrong usage`(_ option: [String]) throws {
         let run = try Command.cozdb(["query", "--db", "x"] + option + ["SHOW MEASUREMENTS"])

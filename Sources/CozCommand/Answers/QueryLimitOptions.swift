@@ -25,6 +25,12 @@ struct QueryLimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Maximum time for all statements, such as 30s or 10m (no limit).",
+            valueName: "duration"))
+    var maxTime: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
             "Maximum size of the statement text, such as 4M (1M).", valueName: "bytes"))
     var maxText: ByteCount?
 
@@ -56,6 +62,7 @@ struct QueryLimitOptions: ParsableArguments {
         if let maxGroups { limits.groupCountMax = maxGroups }
         if let maxBuckets { limits.bucketCountMax = maxBuckets }
         if let maxMemory { limits.memorySizeBytesMax = maxMemory.value }
+        if let maxTime { limits.durationMax = .nanoseconds(maxTime.nanoseconds) }
         if let maxText { limits.textSizeBytesMax = maxText.value }
         if let maxNesting { limits.nestingDepthMax = maxNesting }
         return limits
@@ -67,7 +74,7 @@ struct QueryLimitOptions: ParsableArguments {
         let options = [
             ("rowCountMax", "--max-rows"), ("groupCountMax", "--max-groups"),
             ("bucketCountMax", "--max-buckets"), ("memorySizeBytesMax", "--max-memory"),
-            ("textSizeBytesMax", "--max-text"),
+            ("textSizeBytesMax", "--max-text"), ("durationMax", "--max-time"),
         ]
         return options.first { error.message.contains("(\($0.0))") }?.1
     }

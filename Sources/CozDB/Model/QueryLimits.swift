@@ -19,6 +19,10 @@ public struct QueryLimits: Hashable, Sendable {
     /// Decoded blocks (a few megabytes) and buffers of other sinks do not. The columns of a
     /// statement count by themselves, and may take 16 MiB if the limit is less.
     public var memorySizeBytesMax = 4 << 30
+    /// Maximum time for which all statements of a text may run together; nil is no limit. The time
+    /// in which a cursor waits until its batches are taken does not count. A change that has begun
+    /// is completed.
+    public var durationMax: Duration?
 
     /// The largest `textSizeBytesMax`.
     static let textSizeBytesBound = 64 << 20

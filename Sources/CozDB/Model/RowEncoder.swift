@@ -66,6 +66,11 @@ final class RowEncoder: Encoder {
 
     func set<Value: Encodable>(_ value: Value, for name: String) throws(DatabaseError) {
         if name == "time" {
+            // As rows of results have it that are decoded to field values.
+            if case .integer(let nanoseconds)? = value as? FieldValue {
+                time = Timestamp(nanoseconds: nanoseconds)
+                return
+            }
             guard let value = value as? Timestamp else {
                 throw DatabaseError(
                     .usage, "found \(Value.self) for the property \"time\"; expected Timestamp")
@@ -262,6 +267,9 @@ extension String: StoredAsField {
 }
 extension Bool: StoredAsField {
     fileprivate func field(_ name: String) -> FieldValue { .boolean(self) }
+}
+extension FieldValue: StoredAsField {
+    fileprivate func field(_ name: String) -> FieldValue { self }
 }
 extension Timestamp: StoredAsField {
     fileprivate func field(_ name: String) -> FieldValue { .string(text()) }

@@ -47,6 +47,38 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
+extension Timestamp {
+    /// Returns the time that is a duration later; `min` or `max` if it is outside of the range.
+    /// Fractions of a nanosecond are cut off.
+    public static func + (left: Timestamp, right: Duration) -> Timestamp {
+        left.adding(right.wholeNanoseconds)
+    }
+
+    /// Returns the time that is a duration earlier, with the limits of `+`.
+    public static func - (left: Timestamp, right: Duration) -> Timestamp {
+        left.adding(-right.wholeNanoseconds)
+    }
+
+    /// Returns how much later the left time is; negative if it is earlier.
+    public static func - (left: Timestamp, right: Timestamp) -> Duration {
+        let difference = Int128(left.nanoseconds) - Int128(right.nanoseconds)
+        let (seconds, rest) = difference.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return .seconds(Int64(seconds)) + .nanoseconds(Int64(rest))
+    }
+
+    private func adding(_ nanoseconds: Int128) -> Timestamp {
+        let sum = Int128(self.nanoseconds) + nanoseconds
+        let limits = Int128(Timestamp.min.nanoseconds)...Int128(Timestamp.max.nanoseconds)
+        return Timestamp(
+            nanoseconds: Int64(Swift.min(Swift.max(sum, limits.lowerBound), limits.upperBound)))
+    }
+}
+
+extension Duration {
+    /// Fractions of a nanosecond are cut off.
+    var wholeNanoseconds: Int128 { attoseconds / 1_000_000_000 }
+}
+
 /// A half-open time range: includes `lower`, excludes `upper`.
 public struct TimeRange: Hashable, Sendable {
     /// The first nanosecond of the range.

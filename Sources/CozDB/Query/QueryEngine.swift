@@ -18,7 +18,7 @@ struct ChangeOutcome {
 /// Runs statements on one snapshot.
 struct QueryEngine {
     let snapshot: Snapshot
-    private(set) var options: QueryOptions
+    var options: QueryOptions
     /// Applies a change; nil if only statements that read may run.
     let change: ((DataChange) throws(DatabaseError) -> ChangeOutcome)?
 

@@ -15,8 +15,13 @@ final class QueryExecution<Sink: QueryResultSink> {
     private var statement = 0
     /// The rows of the statement; nil before it starts.
     private var rows: SelectExecution?
+    /// Stops the query when its time is over; nil if it has no limit.
+    private let timer: QueryTimer?
 
     init(_ engine: QueryEngine, _ text: String, _ sink: Sink) {
+        var engine = engine
+        timer = engine.options.effectiveLimits.durationMax.map { QueryTimer($0) }
+        if let timer { engine.options.isCancelled = timer.check(engine.options.isCancelled) }
         self.engine = engine
         self.text = text
         stop = CancellationCheck(engine.options.isCancelled)
@@ -38,6 +43,11 @@ final class QueryExecution<Sink: QueryResultSink> {
     ///
     /// - Throws: As `QueryEngine.run`. The text is at its end then.
     func run(while condition: () -> Bool) throws(DatabaseError) -> Bool {
+        guard let timer else { return try runSteps(while: condition) }
+        return try timer.run { () throws(DatabaseError) in try runSteps(while: condition) }
+    }
+
+    private func runSteps(while condition: () -> Bool) throws(DatabaseError) -> Bool {
         try StatementStack.run(depth: depth) { () throws(DatabaseError) in
             try stop.over { () throws(DatabaseError) in
                 let clock = ContinuousClock()
@@ -80,6 +90,7 @@ final class QueryExecution<Sink: QueryResultSink> {
             }
         } catch {
             rows = nil
+            let error = timer?.cause(of: error) ?? error
             try output.sink.endStatement(error)
             throw error
         }

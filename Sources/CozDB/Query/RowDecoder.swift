@@ -4,9 +4,15 @@
 final class RowDecoder: Decoder {
     private let columns: [ResultVector]
     private let header: ResultSeries
-    /// The column of each name; a name that is none is that of a tag, or missing.
+    /// The column of each name, and the tag of GROUP BY of each name that is no column.
     private var places: [Name: Int] = [:]
+    private var tags: [Name: String] = [:]
     private var row = 0
+    /// The names of all properties, for types that ask for them, such as dictionaries.
+    private lazy var names = header.columns.map(\.name) + header.tags.map(\.name)
+    /// A name that such a type takes for another one, once it has asked.
+    private var mergedName: String?
+    private var hasAskedForNames = false
 
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -17,6 +23,7 @@ final class RowDecoder: Decoder {
         for (index, column) in header.columns.enumerated() {
             places[Name(column.name)] = index
         }
+        for tag in header.tags { tags[Name(tag.name)] = tag.value }
     }
 
     /// - Throws: `usage` if a property has no column, or one of another type; the error of the
@@ -30,6 +37,12 @@ final class RowDecoder: Decoder {
                 try DatabaseError.wrapping("row \(row + 1) cannot be decoded") {
                     try Row(from: self)
                 })
+            if let mergedName {
+                throw DatabaseError(
+                    .usage,
+                    "found two columns \"\(mergedName)\" in different Unicode normalizations, "
+                        + "which are one key of a dictionary; select one of them, or use AS")
+            }
         }
         return rows
     }
@@ -52,7 +65,17 @@ final class RowDecoder: Decoder {
         "found a type that is a single value or an array; expected a struct or class whose "
             + "properties are columns of the result, or a result with one column beside the time")
 
-    fileprivate var names: [String] { header.columns.map(\.name) + header.tags.map(\.name) }
+    /// Returns the names of all properties. A dictionary would lose one of two that Swift takes for
+    /// one, so this is remembered.
+    fileprivate func allNames() -> [String] {
+        if !hasAskedForNames {
+            hasAskedForNames = true
+            var known: Set<String> = []
+            let spelled = Set(names.map { Name($0) }).map(\.text)
+            mergedName = spelled.first { !known.insert($0).inserted }
+        }
+        return names
+    }
 
     fileprivate func contains(_ name: String) -> Bool {
         places[Name(name)] != nil || tag(name) != nil
@@ -64,9 +87,7 @@ final class RowDecoder: Decoder {
         return tag(name)?.isEmpty ?? true
     }
 
-    private func tag(_ name: String) -> String? {
-        header.tags.first { Name($0.name) == Name(name) }?.value
-    }
+    private func tag(_ name: String) -> String? { tags[Name(name)] }
 
     /// What a property has the name of.
     fileprivate enum Source {
@@ -102,7 +123,7 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     let row: RowDecoder
     let codingPath: [any CodingKey] = []
 
-    var allKeys: [Key] { row.names.compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { row.allNames().compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { row.contains(key.stringValue) }
     func decodeNil(forKey key: Key) -> Bool { row.isNull(key.stringValue) }
@@ -127,7 +148,7 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
 }
 
 /// One value of a row.
-private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
+private struct PropertyDecoder: Decoder, SingleValueDecodingContainer, FieldValueContainer {
     /// nil for null.
     var value: FieldValue?
     var source = RowDecoder.Source.field
@@ -153,7 +174,10 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    func decodeNil() -> Bool { value == nil }
+    /// A missing tag of GROUP BY is empty.
+    func decodeNil() -> Bool { value == nil || source == .tag && value == .string("") }
+
+    func fieldValue() throws -> FieldValue { try decode(FieldValue.self) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if source == .time, case .integer(let nanoseconds)? = value,
@@ -173,7 +197,7 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer {
                     + "property optional")
         }
         // A floating-point number counts something else.
-        if source == .time, !(type is any FixedWidthInteger.Type) {
+        if source == .time, !(type is any FixedWidthInteger.Type), type != FieldValue.self {
             throw DatabaseError(
                 .usage,
                 "\(place) a time in the column \"\(name)\"; expected \(Value.self). Make the "
@@ -225,6 +249,10 @@ extension Bool: ReadFromField {
     }
 }
 
+extension FieldValue: ReadFromField {
+    fileprivate init?(field: FieldValue, isTag: Bool) { self = field }
+}
+
 extension ReadFromField where Self: FixedWidthInteger {
     fileprivate init?(field: FieldValue, isTag: Bool) {
         switch field {
@@ -266,10 +294,13 @@ extension QueryResult {
     /// are left out. An optional property is nil where the value is null or the column is missing.
     /// `Double` takes floats and integers up to 2^53, integer types whole numbers in their range,
     /// `String` and `Bool` strings and booleans, ``Timestamp`` the time of the row or an RFC 3339
-    /// text, and an enumeration its raw value. Tags are strings; integer types read them, too. A
-    /// type of a single value, such as `Int` or `Double?`, takes the only column beside the time:
+    /// text, an enumeration its raw value, and ``FieldValue`` any value; the time is an integer
+    /// then. Tags are strings; integer types read them, too. A type of a single value, such as
+    /// `Int` or `Double?`, takes the only column beside the time, and a dictionary takes all
+    /// columns:
     ///
     ///     let counts = try database.query("SELECT count(q_mood) FROM dev").rows(as: Int.self)
+    ///     let rows = try database.query("SELECT * FROM dev").rows(as: [String: FieldValue?].self)
     ///
     /// Cost: about half a microsecond a property. ``ResultVector`` is faster.
     ///

@@ -12,7 +12,9 @@ func backUpAndVerify(_ database: Database, to target: String) throws(DatabaseErr
     options.verifiesReused = true
     try database.backup(to: target, options: options)
     var findings: [String] = []
-    _ = try Database.check(target) { findings.append("\($0.file): \($0.found)") }
+    _ = try Database.check(target) { finding in
+        if finding.severity == .damage { findings.append("\(finding.file): \(finding.found)") }
+    }
     return findings
 }
 // End of snippet

@@ -16,6 +16,16 @@ func withTestDatabase(_ body: (Database) throws -> Void) throws {
 }
 // End of snippet
 
+// Snippet: Make a database for each test
+func withTestDatabase(_ body: (Database) async throws -> Void) async throws {
+    var options = DatabaseOptions()
+    options.refusalPolicy = .throw
+    let database = try Database.inMemory(options: options)
+    try await body(database)
+    try await database.close()
+}
+// End of snippet
+
 struct TestingYourServiceSnippets {
     private static func batch() throws -> WriteBatch {
         var batch = WriteBatch()
@@ -42,6 +52,16 @@ struct TestingYourServiceSnippets {
             #expect(result.series.first?.column("count")?.integers == [1])
         }
         // End of snippet
+    }
+
+    @Test func `the article's function for tasks gives a database and closes it`() async throws {
+        var used: Database?
+        try await withTestDatabase { database in
+            used = database
+            _ = try await database.write(Self.batch())
+        }
+        let database = try #require(used)
+        await #expect(throws: DatabaseError.self) { try await database.info() }
     }
 
     @Test func `the article's errors happen`() throws {

@@ -27,4 +27,22 @@ struct TimestampTests {
         #expect(first <= second)
         #expect(second.nanoseconds / 1_000_000_000 - Int64(time(nil)) <= 1)
     }
+
+    @Test("arithmetic stays in the range of times")
+    func arithmetic() {
+        let noon = Timestamp("2024-03-01T12:00:00Z") ?? .min
+        #expect((noon + .seconds(90)).text() == "2024-03-01T12:01:30Z")
+        #expect((noon - .milliseconds(1)).text() == "2024-03-01T11:59:59.999Z")
+        #expect(noon + Duration(secondsComponent: 0, attosecondsComponent: 999_999_999) == noon)
+        #expect(noon - (noon - .nanoseconds(7)) == .nanoseconds(7))
+        #expect((noon - .nanoseconds(7)) - noon == .nanoseconds(-7))
+        #expect(Timestamp.max + .nanoseconds(1) == .max)
+        #expect(Timestamp.min - .seconds(Int64.max) == .min)
+        // Durations can be longer than what their `components` hold.
+        #expect(noon + .seconds(Int64.max) * 10 == .max)
+        #expect(noon - .seconds(Int64.max) * 10 == .min)
+        #expect(.min + (Timestamp.max - .min) == Timestamp.max)
+        let widest = Timestamp(nanoseconds: .max) - Timestamp(nanoseconds: .min)
+        #expect(widest == .seconds(18_446_744_073) + .nanoseconds(709_551_615))
+    }
 }

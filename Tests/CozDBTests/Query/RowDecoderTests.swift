@@ -47,6 +47,91 @@ struct RowDecoderTests {
         #expect(try database.query("SELECT i FROM m WHERE i > 9").rows(as: Mean.self).isEmpty)
     }
 
+    @Test("values of any type become field values")
+    func fieldValues() throws {
+        struct Point: Decodable, Equatable {
+            var time: Timestamp
+            var s: FieldValue?
+            var i: FieldValue?
+        }
+        #expect(
+            try database.query("SELECT s, i FROM m LIMIT 2").rows(as: Point.self) == [
+                Point(time: Timestamp(nanoseconds: 0), i: 3),
+                Point(time: Timestamp(nanoseconds: 60_000_000_000), s: "text"),
+            ])
+        let rows = try database.query("SELECT i, f, b, s FROM m GROUP BY site LIMIT 1")
+            .rows(as: [String: FieldValue?].self)
+        #expect(rows.last?["site"] == "x")
+        #expect(
+            rows.first == [
+                "time": 0, "i": 3, "f": 2.0, "b": true, "s": FieldValue?.none,
+                "site": FieldValue?.none,
+            ])
+        #expect(try database.query("SELECT count(i) FROM m").rows(as: FieldValue.self) == [3])
+        let means = try database.query("SELECT mean(f) FROM m GROUP BY id_participant")
+        #expect(try means.rows(as: FieldValue.self) == [2.0, 2.0])
+        struct Wrapper: Decodable, Equatable {
+            var value: FieldValue
+            init(from decoder: any Decoder) throws { value = try FieldValue(from: decoder) }
+        }
+        #expect(try means.rows(as: Wrapper.self).map(\.value) == [2.0, 2.0])
+        let null = message("SELECT s FROM (SELECT s, i FROM m)", as: FieldValue.self)
+        #expect(null?.contains("expected FieldValue") == true)
+        let missing = message("SELECT s, i FROM m", as: [String: FieldValue].self)
+        #expect(missing?.contains("found null in the column \"s\"") == true)
+    }
+
+    @Test("rows of dictionaries can be written again")
+    func dictionaries() throws {
+        let rows = try database.query("SELECT * FROM m").rows(as: [String: FieldValue?].self)
+        let other = try Database.inMemory()
+        _ = try other.write(rows, experiment: "m", tags: ["site"])
+        let text = "SELECT * FROM m"
+        #expect(try "\(other.query(text))" == "\(database.query(text))")
+    }
+
+    @Test("a dictionary takes no two columns for one")
+    func normalForms() throws {
+        var batch = WriteBatch()
+        let experiment = batch.experiment("n".utf8.span)
+        let tags = batch.tagSet(experiment: experiment, tags: [("id_participant", "p")])
+        for name in ["caf\u{e9}", "cafe\u{301}"] {
+            let column = batch.column(
+                experiment: experiment, name: name.utf8.span, type: .integer)
+            batch.append(Int64(1), to: column)
+        }
+        batch.endRow(tagSet: tags, time: 0, line: 1)
+        _ = try database.write(batch)
+        let error = message("SELECT * FROM n", as: [String: FieldValue].self)
+        #expect(error?.contains("Unicode normalizations") == true)
+        struct Row: Decodable {
+            var cafe: Int
+            enum CodingKeys: String, CodingKey { case cafe = "cafe\u{301}" }
+        }
+        #expect(try database.query("SELECT * FROM n").rows(as: Row.self).map(\.cafe) == [1])
+    }
+
+    @Test("tags of GROUP BY cost what columns cost")
+    func manyTags() throws {
+        let growth = try Growth(from: 400) { count in
+            let database = try Database.inMemory()
+            var batch = WriteBatch()
+            var tags = ["id_participant": "p"]
+            for tag in 0..<count { tags["t\(tag)"] = "v" }
+            for row in 0..<10 {
+                try batch.add(
+                    experiment: "m", tags: tags, time: Timestamp(nanoseconds: Int64(row)),
+                    fields: ["f": 1])
+            }
+            _ = try database.write(batch)
+            return try database.query("SELECT f FROM m GROUP BY *")
+        } _: { result in
+            let rows = try result.rows(as: [String: FieldValue].self)
+            #expect(rows.count == 10)
+        }
+        #expect(growth.isLinear, "\(growth)")
+    }
+
     @Test("a single value is that of the only column beside the time")
     func singleValues() throws {
         enum Word: String, Decodable { case text }

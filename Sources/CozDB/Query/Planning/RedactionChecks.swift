@@ -13,8 +13,9 @@ enum RedactionChecks {
         case .delete, .dropSeries, .dropMeasurement, .alter:
             throw DatabaseError(
                 .usage,
-                "a statement that changes data cannot run while credentials are masked; turn "
-                    + "masking off", remedy: .change([.redaction]))
+                "found a statement that changes data, expected one that reads, because credentials "
+                    + "are masked; run it with Database.execute, without masks",
+                remedy: .change([.redaction]))
         case .administration: break
         }
     }
