@@ -47,8 +47,8 @@ public func importBytes(
 /// is being read.
 ///
 /// Like a pipe, the input is read once. The formats that must read it twice to find the types of
-/// new fields (`csv`, `influx-csv` and `cozie-csv`) copy it to a temporary file first. The import
-/// has two threads of its own until it ends, so limit how many run at once.
+/// new fields (`csv`, `annotated-csv`, `influx-csv` and `cozie-csv`) copy it to a temporary file
+/// first. The import has two threads of its own until it ends, so limit how many run at once.
 ///
 /// - Parameters:
 ///   - chunks: the input. It is iterated by the calling task.

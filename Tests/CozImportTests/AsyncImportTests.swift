@@ -131,6 +131,32 @@ struct ByteStreamImportTests {
         #expect(schemas[0].field("a")?.type == .string)
     }
 
+    @Test(arguments: [3, 10_000])
+    func `types that an annotated table leaves open are those of the whole table`(size: Int)
+        async throws
+    {
+        let database = try Database.inMemory()
+        var options = ImportOptions()
+        options.format = .annotatedCSV
+        let text = """
+            #constant measurement,m
+            #constant tag,id_participant,p
+            #datatype dateTime:number,field
+            time,x
+            1,1.5
+            2,warm
+            #datatype measurement,tag,dateTime:number,field
+            m,id_participant,time,y
+            m,p,1,2.5
+
+            """
+        let report = try await importBytes(
+            Self.chunks(text, of: size), name: "body", into: database, options: options)
+        #expect(report.values == 3 && !report.hasRefusals)
+        let schema = try #require(try await database.schemas().first)
+        #expect(schema.field("x")?.type == .string && schema.field("y")?.type == .float)
+    }
+
     @Test func `the points before an error of the sequence are kept, and the error is thrown`()
         async throws
     {

@@ -67,8 +67,8 @@ private struct TableDecoder {
 
     mutating func begin(_ file: InputFile) throws(DatabaseError) {
         session = TableRowClassifier(kind, options, lookup, file: file.name)
-        // Types are inferred in a first pass. Annotated tables declare them and need none.
-        copy = file.isRepeatable || kind == .annotated ? nil : try file.spooled()
+        // Types are inferred in a first pass, also for annotated tables, which may declare none.
+        copy = file.isRepeatable ? nil : try file.spooled()
         let source = copy ?? file
         survey = nil
         if source.isRepeatable && !source.hasPath {

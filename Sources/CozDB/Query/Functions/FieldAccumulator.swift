@@ -475,13 +475,16 @@ struct FieldAccumulator {
         let difference = new.mean - own.mean
         own.squares += new.squares + difference * difference * left * right / (left + right)
         own.mean += difference * right / (left + right)
+        // 0 and -0 are equal, though their bits differ.
+        let isEarlierMinimum = new.minimumTime < own.minimumTime
         if type.precedes(new.minimum, own.minimum)
-            || (new.minimum == own.minimum && new.minimumTime < own.minimumTime)
+            || (isEarlierMinimum && !type.precedes(own.minimum, new.minimum))
         {
             (own.minimum, own.minimumTime) = (new.minimum, new.minimumTime)
         }
+        let isEarlierMaximum = new.maximumTime < own.maximumTime
         if type.exceeds(new.maximum, own.maximum)
-            || (new.maximum == own.maximum && new.maximumTime < own.maximumTime)
+            || (isEarlierMaximum && !type.exceeds(own.maximum, new.maximum))
         {
             (own.maximum, own.maximumTime) = (new.maximum, new.maximumTime)
         }
