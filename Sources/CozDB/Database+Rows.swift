@@ -51,6 +51,7 @@ extension Database {
         for (index, row) in rows.enumerated() {
             do throws(DatabaseError) {
                 try encoder.encode(row)
+                if encoder.fields.isEmpty, encoder.time != nil { continue }
                 try batch.add(encoder, experiment: experiment)
             } catch {
                 var error = error

@@ -21,13 +21,12 @@ extension WriteBatch {
     /// Cost: about half a microsecond a property. Importers use handles.
     ///
     /// - Parameters:
-    ///   - row: The value. Its properties must not be arrays or nested values. A row of which all
-    ///     fields are nil adds nothing.
+    ///   - row: The value. Its properties must not be arrays or nested values.
     ///   - experiment: 1 to 65,535 bytes of UTF-8.
     ///   - tags: Properties that are tags, in addition to those of the identity of `settings` (by
     ///     default `id_participant`). ``Identity/allTags`` has none, so that they must be named.
-    /// - Throws: `usage` if the row has no time, or a property that cannot be stored, or if there
-    ///   are no names of tags. The batch is unchanged then.
+    /// - Throws: `usage` if the row has no time or no field, or a property that cannot be stored,
+    ///   or if there are no names of tags. The batch is unchanged then.
     public mutating func add(
         _ row: some Encodable, experiment: String, tags: [String] = []
     ) throws(DatabaseError) {
@@ -43,7 +42,6 @@ extension WriteBatch {
             throw DatabaseError(
                 .usage, "found a row without the property \"time\"; expected a Timestamp")
         }
-        if encoder.fields.isEmpty { return }
         try add(experiment: experiment, tags: encoder.tags, time: time, fields: encoder.fields)
     }
 }
