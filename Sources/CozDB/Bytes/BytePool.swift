@@ -82,7 +82,7 @@ struct BytePool: Sendable {
 
     private mutating func grow() {
         let size = Swift.max(16, slots.count * 2)
-        slots = [UInt32](repeating: 0, count: size)
+        slots = [UInt32].filled(with: 0, count: size)
         for number in ends.indices {
             var slot = Int(hashes[number]) & (size - 1)
             while slots[slot] != 0 { slot = (slot + 1) & (size - 1) }

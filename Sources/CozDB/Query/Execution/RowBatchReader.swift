@@ -355,7 +355,7 @@ struct RowBatchReader {
     /// Returns whether every requested column is driving. Then every stored row qualifies.
     private func drives(_ wanted: RequestedColumns, _ source: PlannedSource) -> Bool {
         guard case .experiment(let view) = source.origin else { return false }
-        var isSure = [Bool](repeating: false, count: wanted.columns.count)
+        var isSure = [Bool].filled(with: false, count: wanted.columns.count)
         for index in driving {
             guard let column = source.bindings[index].field,
                 // A cast may turn a value into null.
@@ -506,7 +506,7 @@ struct RowBatchReader {
             mask = evaluator.mask(condition, batch.references, count: batch.count)
         }
         if !driving.isEmpty {
-            var isThere = [Bool](repeating: false, count: batch.count)
+            var isThere = [Bool].filled(with: false, count: batch.count)
             for index in driving {
                 guard let presence = batch.references.column(index)?.isPresent else { continue }
                 for row in presence.indices where presence[row] { isThere[row] = true }

@@ -99,7 +99,7 @@ struct RowMerge {
         openRows = inputs.count == 1 ? batchRows : min(batchRows, max(1, fitting))
         share = MemoryReservation(context.memory)
         reservedMore = min(1 << 16, context.memory.sizeBytesMax / 16)
-        open = Array(repeating: nil, count: inputs.count)
+        open = .filled(with: nil, count: inputs.count)
         for (index, input) in inputs.enumerated() {
             push(index, input.nearestTime(range, ascending: plan.isAscending))
         }

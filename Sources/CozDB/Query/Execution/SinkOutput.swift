@@ -1,16 +1,18 @@
 // The last step of a statement: passes series and rows to the caller's sink and counts them.
 
 /// An output that passes the series of a plan to the caller's sink.
+///
+/// Unchecked for exclusive access, which would cost more than passing a row of a small answer.
 final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
-    var sink: Sink
+    @safe @exclusivity(unchecked) var sink: Sink
     private let context: ExecutionContext
     private let options: QueryOptions
-    private var columns: [ResultColumn] = []
-    private var dimensions: [PlannedDimension] = []
-    private var zone: TimeZoneRules?
-    private var rowCount = 0
+    @safe @exclusivity(unchecked) private var columns: [ResultColumn] = []
+    @safe @exclusivity(unchecked) private var dimensions: [PlannedDimension] = []
+    @safe @exclusivity(unchecked) private var zone: TimeZoneRules?
+    @safe @exclusivity(unchecked) private var rowCount = 0
     /// Whether the sink has the columns of the statement.
-    private var hasColumns = false
+    @safe @exclusivity(unchecked) private var hasColumns = false
 
     init(_ sink: Sink, _ context: ExecutionContext, _ options: QueryOptions) {
         self.sink = sink

@@ -126,8 +126,8 @@ struct Evaluator {
             return .mask((0..<count).map { !vector.isPresent[$0] && missing })
         }
         // Test each distinct string of the block only once.
-        var known = [UInt8](repeating: 2, count: vector.strings.count)
-        var mask = [Bool](repeating: missing, count: count)
+        var known = [UInt8].filled(with: 2, count: vector.strings.count)
+        var mask = [Bool].filled(with: missing, count: count)
         for row in 0..<count where vector.isPresent[row] {
             if ISOTime.isWord(vector.bits[row]) {
                 mask[row] = test.accepts(vector.strings.text(vector.bits[row]))
@@ -299,8 +299,8 @@ extension ResultVector {
     static func constant(_ value: FieldValue?, count: Int) -> ResultVector {
         guard let value else {
             return ResultVector(
-                type: nil, bits: Array(repeating: 0, count: count),
-                isPresent: Array(repeating: false, count: count))
+                type: nil, bits: .filled(with: 0, count: count),
+                isPresent: .filled(with: false, count: count))
         }
         var bits: UInt64 = 0
         var strings = StringTable.empty
@@ -313,20 +313,20 @@ extension ResultVector {
             strings = StringTable(heap: heap, ends: [heap.count])
         }
         return ResultVector(
-            type: value.type, bits: Array(repeating: bits, count: count),
-            isPresent: Array(repeating: true, count: count), strings: strings)
+            type: value.type, bits: .filled(with: bits, count: count),
+            isPresent: .filled(with: true, count: count), strings: strings)
     }
 
     static func mask(_ flags: [Bool]) -> ResultVector {
         ResultVector(
             type: .boolean, bits: flags.map { $0 ? 1 : 0 },
-            isPresent: Array(repeating: true, count: flags.count))
+            isPresent: .filled(with: true, count: flags.count))
     }
 
     static func times(_ times: [Int64]) -> ResultVector {
         ResultVector(
             type: .integer, bits: times.map { UInt64(bitPattern: $0) },
-            isPresent: times.count == 1 ? onePresent : Array(repeating: true, count: times.count))
+            isPresent: times.count == 1 ? onePresent : .filled(with: true, count: times.count))
     }
 
     /// The presence of a single row, shared because most groups without buckets have one row.

@@ -111,7 +111,7 @@ struct VectorBuilder {
             if lastLookupCount * VectorBuilder.lookupFraction < table.count {
                 return table.withBytes(code) { self.code($0) }
             }
-            lastCodes = Array(repeating: .max, count: table.count)
+            lastCodes = .filled(with: .max, count: table.count)
         }
         let known = lastCodes[Int(code)]
         if known != .max { return known }

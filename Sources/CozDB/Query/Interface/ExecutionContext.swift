@@ -2,17 +2,17 @@
 
 /// The counters, cancellation check and memory account of a query.
 ///
-/// Unchecked: one thread at a time uses a context.
+/// Unchecked, also for exclusive access: one thread at a time uses a context.
 final class ExecutionContext: @unchecked Sendable {
     /// Phase times and returned rows; `total` also includes reads.
-    var counters = QueryCounters()
+    @safe @exclusivity(unchecked) var counters = QueryCounters()
     /// The memory that the query's buffers hold.
     let memory: QueryMemory
     /// The open columns of the thread.
     lazy var columns = ColumnPool()
     /// Values and tree nodes visited by windows, a measure of their cost.
     var windowSteps = 0
-    private var counts: [ReadCounts] = []
+    @safe @exclusivity(unchecked) private var counts: [ReadCounts] = []
     /// The cancellation check, shared by all threads of the query.
     let stop: CancellationCheck
 

@@ -53,7 +53,7 @@ enum Binding: Sendable {
     }
 }
 
-/// One item of FROM. A class like the plan, because every series looks at its source.
+/// One item of FROM. A class, and unchecked, like the plan: every series looks at its source.
 final class PlannedSource {
     enum Origin {
         case experiment(ExperimentView)
@@ -64,11 +64,11 @@ final class PlannedSource {
     /// The index of the item, counted from 0 over the statement and all its subqueries.
     let number: Int
     /// The binding of each reference of the plan in this source.
-    var bindings: [Binding] = []
+    @safe @exclusivity(unchecked) var bindings: [Binding] = []
     /// The binding of each dimension of the plan in this source.
-    var dimensions: [Binding] = []
+    @safe @exclusivity(unchecked) var dimensions: [Binding] = []
     /// The WHERE clause without its time bounds.
-    var condition: Evaluation?
+    @safe @exclusivity(unchecked) var condition: Evaluation?
     /// The calls that read a subquery: those whose transformations need this number of buckets
     /// before the range, where the subquery begins. Nil: all calls.
     let extraBuckets: Int64?
@@ -127,48 +127,49 @@ struct PlannedDimension {
 
 /// The plan of a SELECT.
 ///
-/// Unchecked: a plan is immutable once the planner returns it.
+/// Unchecked, also for exclusive access, because every series reads it: a plan is immutable once
+/// the planner returns it.
 final class SelectPlan: @unchecked Sendable {
-    var sources: [PlannedSource] = []
-    var references: [PlannedReference] = []
+    @safe @exclusivity(unchecked) var sources: [PlannedSource] = []
+    @safe @exclusivity(unchecked) var references: [PlannedReference] = []
     /// The indices of references that are computed, by the text of their calls.
     var computedIndices: [Name: Int] = [:]
     /// The index of each reference that is not computed.
     var numbers: [ReferenceKey: Int] = [:]
-    var calls: [PlannedCall] = []
-    var columns: [PlannedColumn] = []
+    @safe @exclusivity(unchecked) var calls: [PlannedCall] = []
+    @safe @exclusivity(unchecked) var columns: [PlannedColumn] = []
     /// The first column of each name; filled when an outer statement first looks one up.
     private var columnPlaces: [Name: Int] = [:]
     /// The series functions and the indexes of their references.
-    var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
+    @safe @exclusivity(unchecked) var seriesFunctions: [(index: Int, function: SeriesFunction)] = []
     /// The references that columns read directly rather than through a call, ascending.
-    var auxiliary: [Int] = [] {
+    @safe @exclusivity(unchecked) var auxiliary: [Int] = [] {
         // Here, because a check in each reader takes series times references.
         didSet { assert(zip(auxiliary, auxiliary.dropFirst()).allSatisfy(<), "not ascending") }
     }
     /// The columns that show each of these references as it is, ascending.
-    var columnsByReference: [Int: [Int]] = [:]
+    @safe @exclusivity(unchecked) var columnsByReference: [Int: [Int]] = [:]
     /// The columns that show each of these calls as it is, ascending.
-    var columnsByCall: [Int: [Int]] = [:]
+    @safe @exclusivity(unchecked) var columnsByCall: [Int: [Int]] = [:]
     /// All other columns, ascending.
-    var computedColumns: [Int] = []
+    @safe @exclusivity(unchecked) var computedColumns: [Int] = []
     /// The dimensions, sorted by name.
-    var dimensions: [PlannedDimension] = []
+    @safe @exclusivity(unchecked) var dimensions: [PlannedDimension] = []
     /// The names of the statement's own dimensions, without those of the outer statement.
     var ownDimensions: Set<Name> = []
-    var timeName = "time"
-    var zone: TimeZoneRules?
+    @safe @exclusivity(unchecked) var timeName = "time"
+    @safe @exclusivity(unchecked) var zone: TimeZoneRules?
     /// Whether the range of the plan or of a subquery ends at the time of planning.
     var endsAtPlanningTime = false
 
     /// The time range; half open.
-    var range = TimeRange.all
-    var hasLowerBound = false
-    var hasUpperBound = false
-    var buckets: TimeBuckets?
-    var fill = Fill.null
-    var isAscending = true
-    var limits = Limits()
+    @safe @exclusivity(unchecked) var range = TimeRange.all
+    @safe @exclusivity(unchecked) var hasLowerBound = false
+    @safe @exclusivity(unchecked) var hasUpperBound = false
+    @safe @exclusivity(unchecked) var buckets: TimeBuckets?
+    @safe @exclusivity(unchecked) var fill = Fill.null
+    @safe @exclusivity(unchecked) var isAscending = true
+    @safe @exclusivity(unchecked) var limits = Limits()
 
     /// Returns the column that an outer statement refers to by a name. Called only while planning.
     func column(named name: String) -> Int? {

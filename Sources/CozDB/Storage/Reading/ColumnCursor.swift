@@ -54,7 +54,7 @@ struct ColumnCursor {
         self.series = series
         self.range = range
         self.descending = descending
-        readers = Array(repeating: nil, count: series.parts.count)
+        readers = .filled(with: nil, count: series.parts.count)
         rows = series.parts.map(\.rows)
         for part in series.parts.indices { try addExtents(part) }
         counts?.blocksInRange += extents.count

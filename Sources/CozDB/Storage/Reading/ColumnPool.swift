@@ -2,10 +2,12 @@
 // dictionary and the last decoded block only once.
 
 /// The column readers of one thread. Not safe for several threads.
+///
+/// Unchecked for exclusive access: small queries look up columns more than they read.
 final class ColumnPool {
     /// A reader in its own object, so that it is never copied.
     final class OpenColumn {
-        var reader: SegmentColumnReader
+        @safe @exclusivity(unchecked) var reader: SegmentColumnReader
         /// The cached results of the last string predicate.
         var verdicts: CachedStringPredicate?
 
@@ -15,11 +17,11 @@ final class ColumnPool {
     }
 
     /// The view that the columns belong to; one at a time.
-    private var view: ExperimentView?
-    private var columns: [OpenColumn] = []
+    @safe @exclusivity(unchecked) private var view: ExperimentView?
+    @safe @exclusivity(unchecked) private var columns: [OpenColumn] = []
     /// The places of columns, -1 for none, by source, and by field index in its segment; empty
     /// until a column of it is open.
-    private var places: [[Int32]] = []
+    @safe @exclusivity(unchecked) private var places: [[Int32]] = []
 
     /// The reader of a column in one source; nil if it is no segment or has no value of the column.
     func column(
@@ -30,10 +32,10 @@ final class ColumnPool {
         if self.view !== view {
             self.view = view
             columns = []
-            places = Array(repeating: [], count: view.sources.count)
+            places = .filled(with: [], count: view.sources.count)
         }
         if places[source].isEmpty {
-            places[source] = Array(repeating: -1, count: segment.footer.fields.count)
+            places[source] = .filled(with: -1, count: segment.footer.fields.count)
         }
         let place = Int(places[source][field])
         if place >= 0 { return columns[place] }

@@ -283,10 +283,10 @@ struct RowCursor {
         column.strings = slice.strings
         if end - start == times.count {
             column.bits = Array(slice.bits[start..<end])
-            column.isPresent = [Bool](repeating: true, count: times.count)
+            column.isPresent = [Bool].filled(with: true, count: times.count)
         } else {
-            column.bits = [UInt64](repeating: 0, count: times.count)
-            column.isPresent = [Bool](repeating: false, count: times.count)
+            column.bits = [UInt64].filled(with: 0, count: times.count)
+            column.isPresent = [Bool].filled(with: false, count: times.count)
             var row = 0
             for index in start..<end {
                 while times[row] < slice.times[index] { row += 1 }
@@ -307,11 +307,11 @@ extension ColumnBatch.Column {
         self.init(type: type, strings: found.strings, isEmpty: false)
         if found.rows.count == count {
             bits = found.bits
-            isPresent = [Bool](repeating: true, count: count)
+            isPresent = [Bool].filled(with: true, count: count)
             return
         }
-        bits = [UInt64](repeating: 0, count: count)
-        isPresent = [Bool](repeating: false, count: count)
+        bits = [UInt64].filled(with: 0, count: count)
+        isPresent = [Bool].filled(with: false, count: count)
         for (index, row) in found.rows.enumerated() {
             let place = Int(places.isEmpty ? row : places[Int(row)])
             bits[place] = found.bits[index]

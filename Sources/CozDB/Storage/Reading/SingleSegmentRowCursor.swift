@@ -90,7 +90,7 @@ struct SingleSegmentRowCursor {
             let window = nextWindow()
             rows = window.upperBound..<rows.upperBound
             var found: [(place: Int, type: FieldType, values: RowValues)] = []
-            var isThere = [Bool](repeating: false, count: window.count)
+            var isThere = [Bool].filled(with: false, count: window.count)
             for index in active {
                 let values = try values(index, window)
                 for row in values.rows { isThere[Int(row)] = true }
