@@ -1,6 +1,7 @@
 // The inputs of an import: named files and files of folders, each with its format.
 
 public import CozDB
+internal import CozPlatform
 
 /// The open input files of one import, with their formats.
 ///
@@ -60,6 +61,7 @@ struct InputSelection {
     /// - Throws: `notFound` and `io` for files that cannot be opened; `usage` for unsupported
     ///   input; `cancelled`.
     init(_ paths: [String], _ options: ImportOptions) throws(DatabaseError) {
+        try InputSelection.checkReadOnce(paths)
         // Open everything once before any file is read.
         var files: [InputFile] = []
         let open = { (path: String, folder: String?) throws(DatabaseError) in
@@ -78,6 +80,28 @@ struct InputSelection {
             for file in walk.files { files.append(try open(file, path)) }
         }
         try add(files, options)
+    }
+
+    /// Checks that no pipe is there twice, by whatever names: two readers would each get parts of
+    /// its bytes.
+    private static func checkReadOnce(_ paths: [String]) throws(DatabaseError) {
+        var known: Set<[UInt64]> = []
+        for path in paths {
+            let isStandardInput = path == "-"
+            var status = stat()
+            let answer =
+                isStandardInput ? unsafe fstat(0, &status) : unsafe stat(path, &status)
+            guard answer == 0, status.st_mode & S_IFMT == S_IFIFO else { continue }
+            let (device, number) = (status.st_dev, status.st_ino)
+            let identity = [UInt64(truncatingIfNeeded: device), UInt64(truncatingIfNeeded: number)]
+            guard known.insert(identity).inserted else {
+                throw DatabaseError(
+                    .usage,
+                    "is the same pipe as an earlier input, which can be read only once; give it "
+                        + "once",
+                    file: isStandardInput ? "standard input" : path)
+            }
+        }
     }
 
     /// - Throws: as the other initializer.

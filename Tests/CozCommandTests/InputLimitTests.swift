@@ -37,6 +37,31 @@ struct InputLimitTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("restored")))
     }
 
+    @Test(arguments: ["/dev/stdin -", "- /dev/fd/0", "pipe pipe", "pipe link"])
+    func `a pipe that is given twice is refused`(files: String) throws {
+        let run = try Command.shell(
+            """
+            mkfifo pipe; ln -s pipe link
+            seq 999 | sed 's/.*/m,id_participant=p v=&i &/' |
+                timeout 20 cozdb import --db d \(files)
+            """, in: folder.url)
+        #expect(run.status == 64, "\(run)")
+        #expect(run.errors.contains("can be read only once; give it once"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("d")))
+    }
+
+    @Test func `two pipes are two inputs`() throws {
+        let run = try Command.shell(
+            """
+            mkfifo a b
+            echo 'm,id_participant=p v=1i 1' > a &
+            echo 'm,id_participant=p v=2i 2' > b &
+            echo 'm,id_participant=p v=4i 3' | timeout 20 cozdb import --db d a b - > summary
+            cozdb query --db d --format csv --epoch ns 'SELECT sum(v) FROM m'
+            """, in: folder.url)
+        #expect(run.lines.last == "0,7", "\(run)")
+    }
+
     @Test(.disabled(if: Command.isSanitized, "a sanitizer needs more than this limit"))
     func `a long comment is read once, and in no more memory than the least allowed`() throws {
         // Of a pipe, every byte can be read only once.
