@@ -216,4 +216,15 @@ struct StudyCommandTests {
             ["study", "--db", "s"] + arguments + ["--from", "2023-10-01"], in: folder.url)
         #expect(after.lines == ["participant,day,responses,surveys"])
     }
+
+    @Test func `the days of three centuries cost in proportion`() throws {
+        // Some 130,000 days. Copying the rows of a participant for each took minutes.
+        try write(
+            "long,id_participant=p ws_survey_count=1i -9000000000000000000\n"
+                + "long,id_participant=p ws_survey_count=2i 1709251200000000000\n")
+        let run = try Command.shell(
+            "timeout 60 cozdb study --db s long responses --format csv", in: folder.url)
+        #expect(run.status == 0)
+        #expect(run.lines.count > 123_950)
+    }
 }

@@ -178,12 +178,15 @@ struct ParticipantRun<Row> {
         _ rows: [Row], _ participant: (Row) -> String, _ day: (Row) -> LocalDate
     ) -> [ParticipantRun] {
         var runs: [ParticipantRun] = []
+        // Not the last run: with a second reference to its rows, each append would copy them.
+        var last: String?
         for row in rows {
             let name = participant(row)
-            if let last = runs.last, last.participant.utf8.elementsEqual(name.utf8) {
+            if let last, last.utf8.elementsEqual(name.utf8) {
                 runs[runs.count - 1].rows.append(row)
             } else {
                 runs.append(ParticipantRun(participant: name, first: day(row), rows: [row]))
+                last = name
             }
         }
         return runs

@@ -169,28 +169,35 @@ struct BeiweAnswers {
 }
 
 /// Numbers the surveys that one patient sent in the same second.
+///
+/// Each takes as many nanoseconds as a file may have questions. Those that do not fit into their
+/// millisecond take what the next one has free.
 struct AnswerOrdinals {
     private struct Key: Hashable {
         var patient: Name
-        var milliseconds: Int64
+        /// Milliseconds, or places in time.
+        var number: Int64
     }
 
+    private static let placesPerMillisecond = 1_000_000 / Int64(BeiweAnswers.questionCountMax)
     private var identities: [Key: [UInt64: Int]] = [:]
+    /// The ordinal to try for the next survey of a millisecond.
+    private var next: [Key: Int] = [:]
+    private var taken: Set<Key> = []
 
     /// Returns the ordinal of an equal survey, or the next free one.
     mutating func ordinal(_ patient: String, _ milliseconds: Int64, _ identity: UInt64) -> Int {
-        let key = Key(patient: Name(patient), milliseconds: milliseconds)
-        let next = identities[key]?.count ?? 0
-        return identities[key, default: [:]].use(identity, or: next)
-    }
-}
-
-extension [UInt64: Int] {
-    /// Returns the value of a key. Inserts `new` if the key is missing.
-    fileprivate mutating func use(_ key: UInt64, or new: Int) -> Int {
-        if let known = self[key] { return known }
-        self[key] = new
-        return new
+        let patient = Name(patient)
+        let key = Key(patient: patient, number: milliseconds)
+        if let known = identities[key]?[identity] { return known }
+        var ordinal = next[key] ?? 0
+        let first = milliseconds * AnswerOrdinals.placesPerMillisecond
+        while !taken.insert(Key(patient: patient, number: first + Int64(ordinal))).inserted {
+            ordinal += 1
+        }
+        identities[key, default: [:]][identity] = ordinal
+        next[key] = ordinal + 1
+        return ordinal
     }
 }
 

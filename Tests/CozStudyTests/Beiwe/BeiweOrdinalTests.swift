@@ -38,6 +38,26 @@ struct BeiweOrdinalTests {
         }
     }
 
+    @Test func `more surveys of a millisecond than it has places keep all questions`() throws {
+        var files: [String: String] = [:]
+        for (milliseconds, count) in [(1_639_530_204_861, 230), (1_639_530_204_862, 5)] {
+            for number in 0..<count {
+                let survey = "\(BeiweExport.patient)/survey_answers/s\(number)"
+                files["\(survey)/\(milliseconds).csv"] =
+                    "question id,question type,question text,question answer options,answer\n"
+                    + "q1,slider,How?,min = 0,\(number)\n"
+            }
+        }
+        let export = try BeiweExport(files)
+        for _ in 0..<2 {
+            #expect(try !export.load().hasRefusals)
+            for name in ["survey_answers", "survey_questions"] {
+                let rows = try export.ask("SELECT * FROM \(name)").dropFirst(2)
+                #expect(rows.count == 235, "\(name)")
+            }
+        }
+    }
+
     @Test func `rows that come back out of order, over blocks and hours, keep their places`()
         throws
     {
