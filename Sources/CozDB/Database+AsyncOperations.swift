@@ -87,6 +87,64 @@ extension Database {
         try await changes.run { () throws(DatabaseError) in try self.clearRejects(of: experiment) }
     }
 
+    /// Returns entries of the rejects journal in commit order, each refusal once, with its current
+    /// state. If the task is cancelled, the call throws `cancelled`.
+    ///
+    /// Each call reads the journal again. If it changes between two calls, pages can overlap, or
+    /// miss entries.
+    ///
+    /// Cost: reads the whole journal into memory, which takes up to five times its size.
+    ///
+    /// - Parameters:
+    ///   - experiment: Only values refused in this experiment and refused lines that name it; nil:
+    ///     all.
+    ///   - offset: How many of them to leave out.
+    ///   - limit: How many to return at most.
+    ///   - redactsSecrets: Whether credentials are masked, as by `redactedRejects`.
+    /// - Throws: `closed`; `busy` if too many calls are waiting; `io` and `damaged` with the file
+    ///   that cannot be read.
+    public func rejects(
+        of experiment: String? = nil, offset: Int = 0, limit: Int = .max,
+        redactsSecrets: Bool = false
+    ) async throws(DatabaseError) -> [RejectEntry] {
+        try await queries.calls.run(isCancellable: true, watching: nil) {
+            isCancelled throws(DatabaseError) in
+            var entries: [RejectEntry] = []
+            var left = max(0, offset)
+            // The task has its error already.
+            if isCancelled() { return entries }
+            try self.rejects { entry throws(DatabaseError) in
+                if isCancelled() { return false }
+                if let experiment, Name(experiment) != Name(entry.refusal.experiment) {
+                    return true
+                }
+                left -= 1
+                guard left < 0, limit > 0 else { return limit > 0 }
+                entries.append(entry)
+                if redactsSecrets { entries[entries.count - 1].refusal = entry.refusal.redacted }
+                return entries.count < limit
+            }
+            return entries
+        }
+    }
+
+    /// Checks a database, as the synchronous form with a closure does. Cancelling the task has no
+    /// effect.
+    ///
+    /// - Returns: The counts and what was found.
+    /// - Throws: As the synchronous form.
+    public static func check(
+        _ path: String, options: DatabaseOptions = DatabaseOptions(), decodes: Bool = false
+    ) async throws(DatabaseError) -> (summary: CheckSummary, findings: [CheckFinding]) {
+        try await waiting { () throws(DatabaseError) in
+            var findings: [CheckFinding] = []
+            let summary = try Database.check(path, options: options, decodes: decodes) {
+                findings.append($0)
+            }
+            return (summary, findings)
+        }
+    }
+
     /// Backs up this database. Cancelling the task does what `BackupOptions.isCancelled` does. A
     /// backup occupies a thread of `DatabaseOptions.queryThreadCountMax` while it runs.
     ///

@@ -82,6 +82,9 @@ struct QueryInputTests {
         #expect(try rows(#"{"p": "a' OR 1 = 1"}"#, "id_participant = $p") == 0)
         #expect(try rows(#"{"p": 2}"#, "v >= $p") == 1)
         #expect(try rows(#"{"p": 1.5}"#, "v > $p") == 1)
+        #expect(try rows(#"{"p": {"list": ["b", "c"]}}"#, "id_participant IN $p") == 1)
+        #expect(try rows(#"{"p": {"list": [1, 2, 2.5]}}"#, "v IN $p") == 2)
+        #expect(try rows(#"{"p": {"list": []}}"#, "v IN $p") == 0)
         #expect(try rows(#"{"p": {"regex": "^[ab]$"}}"#, "id_participant =~ $p") == 2)
         #expect(try rows(#"{"p": {"identifier": "v"}}"#, "$p = 1") == 1)
         #expect(try rows(#"{"d": {"duration": "1s"}}"#, "time < 0s + $d") == 2)
@@ -89,6 +92,9 @@ struct QueryInputTests {
 
     @Test(arguments: [
         ("{\"p\":", "--params: "), ("[1]", "expected an object"), ("{\"p\": [1]}", "\"p\""),
+        ("{\"p\": {\"list\": [[1]]}}", "\"p\""), ("{\"p\": {\"list\": 1}}", "\"p\""),
+        ("{\"p\": {\"list\": [{\"regex\": \"1\"}]}}", "\"p\""),
+        ("{\"p\": {\"list\": [1]}}", "\"p\""),
         ("{\"q\": 1}", "missing parameter: p"),
         // One character, composed and decomposed.
         ("{\"\u{E9}\": 1, \"e\u{301}\": 2}", "twice"),

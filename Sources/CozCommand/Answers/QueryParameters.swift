@@ -54,14 +54,28 @@ enum QueryParameters {
             case ("float", .integer(let number)), ("number", .integer(let number)):
                 return .value(.float(Double(number)))
             case ("boolean", .boolean(let flag)): return .value(.boolean(flag))
+            case ("list", .array(let items)):
+                var values: [FieldValue] = []
+                for item in items {
+                    guard case .value(let value) = try parameter(item, name) else {
+                        throw unusable(name)
+                    }
+                    values.append(value)
+                }
+                return .list(values)
             default: break
             }
         default: break
         }
-        throw DatabaseError(
+        throw unusable(name)
+    }
+
+    private static func unusable(_ name: String) -> DatabaseError {
+        DatabaseError(
             .usage,
             "--params: the value of \"\(name)\" is not usable; "
                 + "expected a string, number, boolean, or an object such as "
-                + "{\"regex\": \"^p\"}, {\"identifier\": \"dev\"} or {\"duration\": \"10m\"}")
+                + "{\"regex\": \"^p\"}, {\"identifier\": \"dev\"}, {\"duration\": \"10m\"} or "
+                + "{\"list\": [1, 2]}")
     }
 }

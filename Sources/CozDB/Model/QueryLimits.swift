@@ -3,7 +3,8 @@
 /// Resource limits of a statement. Exceeding one ends the query with `limitExceeded`; the message
 /// has the limit's name and value.
 public struct QueryLimits: Hashable, Sendable {
-    /// Maximum length of the text in bytes. 1 to 64 MiB.
+    /// Maximum length of the text in bytes. 1 to 64 MiB. Also the maximum number of values that
+    /// bound lists put into the text.
     public var textSizeBytesMax = 1 << 20
     /// Maximum nesting of parentheses, subqueries and operator chains. 1 to 500; larger values
     /// count as 500.

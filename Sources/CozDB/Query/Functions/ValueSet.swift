@@ -14,7 +14,9 @@ struct ValueSet: Sendable {
         self.values = values
         for value in values {
             switch value {
-            case .float(let number): numbers.insert(number)
+            case .float(let number):
+                // NaN equals nothing. In a set, all of them would be compared with each other.
+                if !number.isNaN { numbers.insert(number) }
             case .integer(let number):
                 integers.insert(number)
                 integersAsNumbers.insert(Double(number))

@@ -11,12 +11,16 @@ public enum QueryParameter: Hashable, Sendable {
     case regex(String)
     /// A duration such as `10m`.
     case duration(String)
+    /// The values of an `IN` in a condition: `WHERE id_participant IN $those`. An empty list
+    /// contains no value.
+    case list([FieldValue])
 }
 
 /// A type whose values can be bound to parameters of a statement.
 ///
 /// Strings, booleans, floating-point numbers and integers of 32 and 64 bits with a sign are, and
 /// `UInt32`. ``Timestamp`` is a time; compare `time` with it.
+/// An array of these is the list of an `IN`.
 /// ``QueryParameter`` itself is for names, regular expressions and durations:
 ///
 ///     try database.query(
@@ -87,4 +91,19 @@ extension Int32: QueryParameterConvertible {
 extension UInt32: QueryParameterConvertible {
     /// The number as an integer value.
     public var queryParameter: QueryParameter { .value(.integer(Int64(self))) }
+}
+
+extension Array: QueryParameterConvertible where Element: QueryParameterConvertible {
+    /// The values as the list of an `IN`. Names, regular expressions and durations are plain texts
+    /// in it.
+    public var queryParameter: QueryParameter {
+        .list(
+            flatMap { element -> [FieldValue] in
+                switch element.queryParameter {
+                case .value(let value): [value]
+                case .identifier(let text), .regex(let text), .duration(let text): [.string(text)]
+                case .list(let values): values
+                }
+            })
+    }
 }

@@ -184,7 +184,7 @@ struct Lexer {
         let index = parameters.index(forKey: name)
         let parameter = index.map { parameters[$0] }
         let isSame = parameter?.key.utf8.elementsEqual(name.utf8) ?? false
-        let token = (isSame ? parameter?.value.token : nil) ?? .parameter(name)
+        let token = (isSame ? parameter?.value.token(name) : nil) ?? .parameter(name)
         return Lexeme(token: token, start: start, end: end)
     }
 

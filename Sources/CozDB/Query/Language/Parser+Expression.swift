@@ -43,7 +43,8 @@ extension Parser {
         }
     }
 
-    /// Parses `IS [NOT] NULL` and `[NOT] IN (...)`, which are extensions to InfluxQL.
+    /// Parses `IS [NOT] NULL` and `[NOT] IN (...)` or `[NOT] IN $list`, which are extensions to
+    /// InfluxQL.
     private mutating func conditionSuffix(_ left: Expression) throws(DatabaseError) -> Expression? {
         if takeWord("IS") {
             let negated = takeWord("NOT")
@@ -55,17 +56,30 @@ extension Parser {
             if negated { throw unexpected(["IN"]) }
             return nil
         }
-        try expect(.leftParenthesis)
-        var list = [try listItem()]
-        while take(.comma) { list.append(try listItem()) }
+        if let list = try takeList() { return .contains(left, list, negated: negated) }
+        guard take(.leftParenthesis) else {
+            if case .parameter(let name) = peek().token { throw missing(name, at: peek().start) }
+            throw unexpected(["(", "a list as a bound parameter"])
+        }
+        var list = try listItems()
+        while take(.comma) { list += try listItems() }
         try expect(.rightParenthesis)
         return .contains(left, list, negated: negated)
     }
 
-    private mutating func listItem() throws(DatabaseError) -> Expression {
+    /// Takes a bound list if there is one.
+    private mutating func takeList() throws(DatabaseError) -> [Expression]? {
+        guard case .list(_, let values) = peek().token else { return nil }
+        try countListValues(values.count)
+        let place = next().start
+        return values.map { $0.literal(at: place) }
+    }
+
+    private mutating func listItems() throws(DatabaseError) -> [Expression] {
+        if let list = try takeList() { return list }
         let item = try unary()
         guard item.isLiteral else { throw unexpected(["string", "number", "bool"]) }
-        return item
+        return [item]
     }
 
     /// Parses an operand, with its sign if it has one.
@@ -95,11 +109,19 @@ extension Parser {
         case .symbol(.add), .symbol(.subtract): return try signed()
         case .number, .integer, .duration: return try number()
         case .parameter(let name):
+            throw missing(name, at: place.start)
+        case .list(let name, _):
             throw failure(
-                name.isEmpty ? "empty bound parameter" : "missing parameter: \(name)",
-                at: place.start)
+                "found a list as parameter \"\(name)\", expected a value; a list follows IN in "
+                    + "a condition", at: place.start)
         default: throw unexpected(["identifier", "string", "number", "bool"])
         }
+    }
+
+    private func missing(_ parameter: String, at start: Int) -> DatabaseError {
+        failure(
+            parameter.isEmpty ? "empty bound parameter" : "missing parameter: \(parameter)",
+            at: start)
     }
 
     private mutating func number() throws(DatabaseError) -> Expression {
@@ -230,5 +252,17 @@ extension Parser {
             throw unexpected(["float", "integer", "string", "boolean", "field", "tag"])
         }
         return reference
+    }
+}
+
+extension FieldValue {
+    /// The value as a literal of a statement.
+    fileprivate func literal(at offset: Int) -> Expression {
+        switch self {
+        case .float(let value): .number(value)
+        case .integer(let value): .integer(value)
+        case .boolean(let flag): .boolean(flag)
+        case .string(let text): .string(text, offset: offset)
+        }
     }
 }

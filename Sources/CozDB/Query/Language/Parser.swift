@@ -6,6 +6,9 @@
 struct Parser {
     let lexer: Lexer
     let nestingDepthMax: Int
+    /// The maximum number of values that bound lists put into the text.
+    private let listValueCountMax: Int
+    private var listValueCount = 0
     /// The byte offset of the first unconsumed byte.
     private(set) var offset = 0
     private var ahead: Lexeme?
@@ -39,7 +42,8 @@ struct Parser {
         try CancellationCheck.check()
         var parser = Parser(
             lexer: Lexer(text, parameters: options.parameters),
-            nestingDepthMax: nestingDepthMax(options))
+            nestingDepthMax: nestingDepthMax(options),
+            listValueCountMax: options.textSizeBytesMax)
         do throws(DatabaseError) {
             let statements = try parser.statements()
             try CancellationCheck.check()
@@ -56,9 +60,10 @@ struct Parser {
         min(options.nestingDepthMax, 500)
     }
 
-    private init(lexer: Lexer, nestingDepthMax: Int) {
+    private init(lexer: Lexer, nestingDepthMax: Int, listValueCountMax: Int) {
         self.lexer = lexer
         self.nestingDepthMax = nestingDepthMax
+        self.listValueCountMax = listValueCountMax
     }
 
     private mutating func statements() throws(DatabaseError) -> [(
@@ -315,6 +320,18 @@ struct Parser {
                 .limitExceeded,
                 "statement has more than \(Parser.subqueryCountMax) subqueries; split it into "
                     + "several statements, or list several experiments in one FROM", offset: offset)
+        }
+    }
+
+    /// Counts the values of a bound list, each time that the text has it.
+    mutating func countListValues(_ count: Int) throws(DatabaseError) {
+        listValueCount += count
+        guard listValueCount <= listValueCountMax else {
+            throw DatabaseError(
+                .limitExceeded,
+                "the lists in the parameters put more than \(listValueCountMax) values into the "
+                    + "text (textSizeBytesMax); use shorter lists, or raise the limit",
+                offset: offset)
         }
     }
 

@@ -166,6 +166,8 @@ enum Token: Equatable, Sendable {
     case leftParenthesis, rightParenthesis, comma, semicolon, dot, colon, doubleColon
     /// `$name` without a bound value.
     case parameter(String)
+    /// A bound list of values, which IN takes in place of one in parentheses.
+    case list(parameter: String, [FieldValue])
     /// An unterminated string or comment, an unknown escape, or an invalid character.
     case illegal(String)
 
@@ -186,13 +188,14 @@ enum Token: Equatable, Sendable {
         case .colon: ":"
         case .doubleColon: "::"
         case .parameter(let name): "$" + name
+        case .list(let name, _): "$" + name
         }
     }
 }
 
 extension QueryParameter {
-    /// The token that replaces the parameter in the statement.
-    var token: Token {
+    /// The token that replaces the parameter of this name in the statement.
+    func token(_ name: String) -> Token {
         switch self {
         case .value(.float(let value)): .number(value.description)
         case .value(.integer(let value)): .integer(String(value))
@@ -201,6 +204,7 @@ extension QueryParameter {
         case .identifier(let name): .identifier(name)
         case .regex(let pattern): .regex(pattern)
         case .duration(let text): .duration(text)
+        case .list(let values): .list(parameter: name, values)
         }
     }
 }

@@ -51,6 +51,67 @@ struct QueryParameterTests {
         #expect(try count("$n = 7", ["n": QueryParameter.identifier("i")]) == 3)
     }
 
+    @Test func `a list is what IN looks in, also an empty one`() throws {
+        #expect(try count("id_participant IN $p", ["p": ["a", "b", "c"]]) == 2)
+        #expect(try count("id_participant NOT IN $p", ["p": ["a", "b", "c"]]) == 1)
+        #expect(try count("id_participant IN $p", ["p": ["a' OR 'x' = 'x"]]) == 1)
+        #expect(try count("i IN $p", ["p": [6, 7]]) == 3)
+        #expect(try count("i NOT IN $p", ["p": [-7, 7.5]]) == 3)
+        #expect(try count("f IN $p", ["p": QueryParameter.list([.float(0.5), "x"])]) == 3)
+        #expect(try count("s IN ('text 0', $p)", ["p": ["text 1".prefix(6)]]) == 2)
+        let none: [String] = []
+        for name in ["id_participant", "i", "f", "s", "b", "i + 1"] {
+            #expect(try count("\(name) IN $p", ["p": none]) == nil)
+            #expect(try count("\(name) NOT IN $p", ["p": none]) == 3)
+        }
+        #expect(try count("id_participant NOT IN $p", ["p": [Double.nan, 1]]) == 3)
+        for condition in ["i IN $q", "i IN ($q)"] {
+            let missing = #expect(throws: DatabaseError.self) { try count(condition, ["p": none]) }
+            #expect(missing?.message.contains("missing parameter: q") == true)
+        }
+        let error = #expect(throws: DatabaseError.self) { try count("s = $p", ["p": ["text 0"]]) }
+        #expect(error?.kind == .usage)
+        #expect(error?.message.contains("a list follows IN") == true)
+    }
+
+    @Test func `a missing tag is in no empty list`() throws {
+        var batch = WriteBatch()
+        for (second, device) in ["", "", "w"].enumerated() {
+            var tags = ["id_participant": "d\(second)"]
+            tags["device"] = device.isEmpty ? nil : device
+            try batch.add(
+                experiment: "m", tags: tags, time: Timestamp(nanoseconds: 5), fields: ["i": 1])
+        }
+        _ = try database.write(batch)
+        for list in [[], ["other"]] as [[String]] {
+            #expect(try count("device NOT IN $p AND i = 1", ["p": list]) == 3)
+            #expect(try count("device IN $p", ["p": list]) == nil)
+        }
+    }
+
+    @Test func `many values that equal nothing cost little`() throws {
+        let list = Array(repeating: Double.nan, count: 300_000)
+        #expect(try count("i IN $p", ["p": list]) == nil)
+        #expect(try count("i NOT IN $p", ["p": list]) == 3)
+    }
+
+    @Test func `the values of lists are limited, however often a list is named`() throws {
+        var options = QueryOptions()
+        options.limits = QueryLimits()
+        options.limits?.textSizeBytesMax = 1000
+        let text = "SELECT i FROM m WHERE i IN $p AND i IN $p"
+        var list = Array(repeating: 7, count: 500)
+        #expect(
+            try database.query(text, parameters: ["p": list], options: options).series[0].rowCount
+                == 3)
+        list.append(8)
+        let error = #expect(throws: DatabaseError.self) {
+            try database.query(text, parameters: ["p": list], options: options)
+        }
+        #expect(error?.kind == .limitExceeded)
+        #expect(error?.message.contains("textSizeBytesMax") == true)
+    }
+
     @Test func `a time cannot be compared with a number that is none`() throws {
         #expect(try count("f >= $f", ["f": Double.nan]) == nil)
         for comparison in ["time >= $f", "$f > time", "time = 1 * $f"] {
