@@ -112,14 +112,16 @@ extension Database {
             var entries: [RejectEntry] = []
             var left = max(0, offset)
             // The task has its error already.
-            if isCancelled() { return entries }
+            if isCancelled() || limit <= 0 { return entries }
             try self.rejects { entry throws(DatabaseError) in
                 if isCancelled() { return false }
                 if let experiment, Name(experiment) != Name(entry.refusal.experiment) {
                     return true
                 }
-                left -= 1
-                guard left < 0, limit > 0 else { return limit > 0 }
+                if left > 0 {
+                    left -= 1
+                    return true
+                }
                 entries.append(entry)
                 if redactsSecrets { entries[entries.count - 1].refusal = entry.refusal.redacted }
                 return entries.count < limit

@@ -70,7 +70,7 @@ struct AsyncOperationsTests {
         #expect(masked == all.map(\.refusal.redacted) && masked != all.map(\.refusal))
     }
 
-    @Test("a backup and a forget end with their task")
+    @Test("a backup, a forget and a page of rejects end with their task")
     func cancellation() async throws {
         _ = try await database.write(try point("p", .integer(1)))
         try await database.flush()
@@ -84,9 +84,12 @@ struct AsyncOperationsTests {
             do throws(DatabaseError) {
                 _ = try await database.forget(["p"])
             } catch { kinds.append(error.kind) }
+            do throws(DatabaseError) {
+                _ = try await database.rejects()
+            } catch { kinds.append(error.kind) }
             return kinds
         }.value
-        #expect(kinds == [.cancelled, .cancelled])
+        #expect(kinds == [.cancelled, .cancelled, .cancelled])
         #expect(try await database.info().experiments.map(\.rows) == [1])
         #expect(try await database.backup(to: target).copiedFiles > 0)
         #expect(try await database.forget(["p"]).deletion.rows == 1)

@@ -130,8 +130,9 @@ struct ConditionBinder {
     private func contains(
         _ inner: Expression, _ list: [Expression], negated: Bool
     ) throws(DatabaseError) -> Evaluation {
-        let bound = try bind(inner)
+        // Each way binds the operand once: twice would double the cost at each level of a chain.
         if list.isEmpty, !isTag(inner) {
+            let bound = try bind(inner)
             return negated ? .isNull(bound, negated: true) : .constant(.boolean(false))
         }
         var values: [FieldValue] = []
@@ -142,7 +143,7 @@ struct ConditionBinder {
         if values.allSatisfy({ $0.type == .string }) {
             return try test(inner, .isAmong(ValueSet(values), negated: negated))
         }
-        return .contains(bound, ValueSet(values), negated: negated)
+        return .contains(try bind(inner), ValueSet(values), negated: negated)
     }
 
     /// Whether an expression has a text in every row: a missing tag is the empty string.

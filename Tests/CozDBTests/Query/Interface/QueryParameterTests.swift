@@ -89,6 +89,13 @@ struct QueryParameterTests {
         }
     }
 
+    @Test(arguments: ["('a')", "(1)", "$p", "$none"])
+    func `a chain of IN costs in proportion`(list: String) throws {
+        let chain = String(repeating: " IN \(list)", count: 300)
+        let none: [String] = []
+        #expect(try count("s" + chain, ["p": ["a", "b"], "none": none]) == nil)
+    }
+
     @Test func `many values that equal nothing cost little`() throws {
         let list = Array(repeating: Double.nan, count: 300_000)
         #expect(try count("i IN $p", ["p": list]) == nil)
