@@ -112,10 +112,11 @@ let package = Package(
         .testTarget(
             name: "CozDBServiceTests",
             dependencies: [
-                "CozDB", "CozDBService",
+                "CozDB", "CozDBService", "CozTestSupport",
                 service("InMemoryLogging", "swift-log"),
                 service("MetricsTestKit", "swift-metrics"),
                 service("ServiceLifecycleTestKit", "swift-service-lifecycle"),
+                service("UnixSignals", "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
         .testTarget(

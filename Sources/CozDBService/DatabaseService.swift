@@ -36,7 +36,7 @@ public struct DatabaseService: Service, CustomStringConvertible {
     /// - Parameters:
     ///   - database: an open database.
     ///   - logger: where failures go.
-    ///   - name: the dimension `database` of the gauges; nil if there is only one.
+    ///   - name: the name of the database in metrics and messages; nil if there is only one.
     ///   - interval: between two samples, 1 ms to 68 years. A sample reads the directories of all
     ///     segments.
     ///   - metrics: where gauges go.
@@ -46,6 +46,8 @@ public struct DatabaseService: Service, CustomStringConvertible {
         metrics: any MetricsFactory = MetricsSystem.factory
     ) {
         self.database = database
+        var logger = logger
+        if let name { logger[metadataKey: "database"] = "\(name)" }
         self.logger = logger
         description = name.map { "DatabaseService(\($0))" } ?? "DatabaseService"
         // Task.sleep traps if the clock cannot express the end of its wait.

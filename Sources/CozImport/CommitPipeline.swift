@@ -78,8 +78,6 @@ final class CommitPipeline: Sendable {
             let total = state.withLock { state in
                 state.report.points += batch.rowCount
                 state.report.refusedLines += batch.refusedLineCount
-                state.report.add(
-                    examples: Array(batch.refusals.prefix(WriteReport.exampleCountMax)))
                 state.report.add(counts)
                 state.committedPoints += points
                 return state.committedPoints

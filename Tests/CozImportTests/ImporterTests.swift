@@ -57,6 +57,7 @@ final class Recorder: Sendable {
         var report = WriteReport()
         report.points = size
         report.values = values
+        report.examples = Array(all.refusals.prefix(WriteReport.exampleCountMax))
         return report
     }
 }

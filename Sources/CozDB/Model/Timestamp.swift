@@ -20,6 +20,30 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
+    /// Creates a timestamp from seconds, rounded to the microsecond; nil for NaN and for times
+    /// outside of the range.
+    ///
+    /// A `Double` of today's seconds is exact to a quarter of a microsecond. Rounding makes the
+    /// time of a Foundation `Date` equal to the same time read from text.
+    ///
+    /// - Parameter secondsSince1970: Seconds since 1970-01-01T00:00:00Z, such as the
+    ///   `timeIntervalSince1970` of a `Date`.
+    public init?(secondsSince1970: Double) {
+        let microseconds = (secondsSince1970 * 1_000_000).rounded()
+        guard let whole = Int64(exactly: microseconds) else { return nil }
+        let (nanoseconds, isTooLarge) = whole.multipliedReportingOverflow(by: 1_000)
+        let time = Timestamp(nanoseconds: nanoseconds)
+        guard !isTooLarge, time >= .min, time <= .max else { return nil }
+        self = time
+    }
+
+    /// Seconds since 1970-01-01T00:00:00Z, negative for earlier times. Rounded: a `Double` is exact
+    /// to a quarter of a microsecond today.
+    public var secondsSince1970: Double {
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Double(seconds) + Double(rest) / 1_000_000_000
+    }
+
     /// The earliest time that can be written.
     public static let min = Timestamp(nanoseconds: Int64.min + 2)
     /// The latest time that can be written.

@@ -25,7 +25,7 @@ public struct WriteReport: Sendable {
     /// (`DatabaseOptions.rejectsSizeBytesMax`), or because somebody made them to share the id of
     /// another one. Their content is lost unless the input is kept.
     public var unkeptRefusals = 0
-    /// The first few refusals.
+    /// The first few refusals. Those of one source are in the order of its lines.
     public var examples: [Refusal] = []
     /// Fields that received values of another type. ALTER and a replay can store these values.
     public var conflicts: [TypeConflict] = []
@@ -38,6 +38,25 @@ public struct WriteReport: Sendable {
 
     /// Creates an empty report.
     public init() {}
+}
+
+extension [Refusal] {
+    /// Whether a refusal of this line becomes an example of the report: always until there are
+    /// enough, then only before the last one.
+    func needsExample(_ source: String, line: Int) -> Bool {
+        guard count >= WriteReport.exampleCountMax, let last else { return true }
+        return line < last.line && Name(source) == Name(last.source)
+    }
+
+    /// Adds an example before those of later lines, if it is needed.
+    mutating func addExample(_ refusal: Refusal) {
+        guard needsExample(refusal.source, line: refusal.line) else { return }
+        if count >= WriteReport.exampleCountMax { removeLast() }
+        let next = firstIndex {
+            refusal.line < $0.line && Name(refusal.source) == Name($0.source)
+        }
+        insert(refusal, at: next ?? endIndex)
+    }
 }
 
 /// A field that received values of a type it cannot store.

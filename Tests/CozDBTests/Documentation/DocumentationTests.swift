@@ -11,7 +11,7 @@ struct Catalogue: Sendable {
     /// The Swift files of the library.
     let sources: [SourceFile]
 
-    static let modules = ["CozDB", "CozImport", "CozStudy"]
+    static let modules = ["CozDB", "CozImport", "CozStudy", "CozDBService"]
     static let all = modules.map { Catalogue($0) }
 
     init(_ module: String) {

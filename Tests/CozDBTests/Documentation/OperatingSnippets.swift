@@ -7,21 +7,18 @@ internal import Testing
 
 // Snippet: Back up
 /// Backs up a database, verifies the backup, and returns what is wrong with it.
-func backUpAndVerify(_ database: Database, to target: String) throws(DatabaseError) -> [String] {
+func backUpAndVerify(_ database: Database, to target: String) async throws -> [String] {
     var options = BackupOptions()
     options.verifiesReused = true
-    try database.backup(to: target, options: options)
-    var findings: [String] = []
-    _ = try Database.check(target) { finding in
-        if finding.severity == .damage { findings.append("\(finding.file): \(finding.found)") }
-    }
-    return findings
+    try await database.backup(to: target, options: options)
+    let findings = try await Database.check(target).findings
+    return findings.filter { $0.severity == .damage }.map { "\($0.file): \($0.found)" }
 }
 // End of snippet
 
 struct OperatingSnippets {
     @Test func `the article's calls run`() throws {
-        let (folder, other) = (TemporaryDirectory(), TemporaryDirectory())
+        let folder = TemporaryDirectory()
         let path = folder.path
         // Snippet: Set options
         var options = DatabaseOptions()
@@ -46,10 +43,6 @@ struct OperatingSnippets {
         ]
         // End of snippet
         #expect(metrics["commits"] == 1 && metrics["refused_and_lost"] == 0)
-        try FileManager.default.createDirectory(
-            atPath: other.path, withIntermediateDirectories: true)
-        #expect(try backUpAndVerify(database, to: other.path + "/backup") == [])
-
         // Snippet: Forget a participant
         let preview = try database.forget(["p07"], isDryRun: true)
         log("would delete \(preview.deletion.rows) rows")
@@ -62,6 +55,20 @@ struct OperatingSnippets {
         try database.compact()
         try database.close()
         // End of snippet
+    }
+
+    @Test func `the article's backup is sound`() async throws {
+        let (folder, other) = (TemporaryDirectory(), TemporaryDirectory())
+        try FileManager.default.createDirectory(
+            atPath: other.path, withIntermediateDirectories: true)
+        let database = try await Database.open(folder.path)
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "dev", tags: ["id_participant": "p07"], time: Timestamp(nanoseconds: 1),
+            fields: ["ts_heart_rate": .float(71)])
+        _ = try await database.write(batch)
+        #expect(try await backUpAndVerify(database, to: other.path + "/backup") == [])
+        try await database.close()
     }
 }
 

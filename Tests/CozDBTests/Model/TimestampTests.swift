@@ -28,6 +28,28 @@ struct TimestampTests {
         #expect(second.nanoseconds / 1_000_000_000 - Int64(time(nil)) <= 1)
     }
 
+    @Test(
+        "seconds become times, rounded to the microsecond",
+        arguments: [
+            (0, 0), (-0.0, 0), (1_709_280_000.123, 1_709_280_000_123_000_000),
+            (1_709_280_000.123_456_7, 1_709_280_000_123_457_000), (-1.5, -1_500_000_000),
+            (1e-7, 0), (9_223_372_036.854_77, 9_223_372_036_854_770_000), (9_223_372_037, nil),
+            (-9_223_372_037, nil), (1e300, nil), (.infinity, nil), (-.infinity, nil), (.nan, nil),
+        ] as [(Double, Int64?)])
+    func seconds(_ seconds: Double, _ nanoseconds: Int64?) {
+        let time = Timestamp(secondsSince1970: seconds)
+        #expect(time?.nanoseconds == nanoseconds)
+        if let time { #expect(abs(time.secondsSince1970 - seconds) < 1e-6) }
+    }
+
+    @Test("a time of milliseconds survives as seconds")
+    func millisecondsAsSeconds() {
+        for millisecond in stride(from: Int64(0), to: 4_000_000_000_000, by: 98_765_432_101) {
+            let time = Timestamp(nanoseconds: millisecond * 1_000_000)
+            #expect(Timestamp(secondsSince1970: time.secondsSince1970) == time)
+        }
+    }
+
     @Test("arithmetic stays in the range of times")
     func arithmetic() {
         let noon = Timestamp("2024-03-01T12:00:00Z") ?? .min

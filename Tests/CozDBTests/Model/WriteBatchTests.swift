@@ -229,6 +229,32 @@ struct WriteBatchTests {
         try database.close()
     }
 
+    @Test func `the examples of a report are the first few lines, in order`() throws {
+        let database = try open()
+        var batch = WriteBatch()
+        batch.source = "a.lp"
+        for line in [9, 3, 8, 4, 7, 5] {
+            batch.refuse(
+                Refusal(subject: .line([]), reason: "bad", source: "a.lp", line: line))
+        }
+        let experiment = batch.experiment("dev".utf8.span)
+        let tags = batch.tagSet(
+            experiment: experiment, tags: [(name: "id_participant", value: "p")])
+        let column = batch.column(experiment: experiment, name: "x".utf8.span, type: .float)
+        let text = batch.column(experiment: experiment, name: "x".utf8.span, type: .string)
+        batch.append(1.5, to: column)
+        batch.endRow(tagSet: tags, time: 1, line: 1)
+        for line in [6, 2] {
+            let far = batch.string("far".utf8.span)
+            batch.append(far, to: text)
+            batch.endRow(tagSet: tags, time: Int64(line), line: line)
+        }
+        let report = try database.write(batch)
+        #expect(report.refusedPoints + report.refusedValues >= 8)
+        #expect(report.examples.map(\.line) == [2, 3, 4, 5, 6])
+        try database.close()
+    }
+
     @Test func `attributes count among the columns of an experiment`() throws {
         var options = DatabaseOptions()
         options.columnCountMax = 3

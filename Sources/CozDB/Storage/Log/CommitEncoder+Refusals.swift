@@ -116,7 +116,7 @@ extension CommitEncoder {
     ) {
         if journal.isReplay { return refuseAgain() }
         let tagsSizeBytes = batch.tagSets.range(Int(row.tagSet)).count
-        if !needsExample, !journal.hasRoom(tagsSizeBytes) {
+        if !report.examples.needsExample(source, line: row.line), !journal.hasRoom(tagsSizeBytes) {
             report.refusedPoints += 1
             return journal.drop()
         }
@@ -192,10 +192,10 @@ extension CommitEncoder {
     }
 
     private mutating func addExample(_ refusal: Refusal) {
-        if needsExample { report.examples.append(refusal.cut) }
+        if report.examples.needsExample(refusal.source, line: refusal.line) {
+            report.examples.addExample(refusal.cut)
+        }
     }
-
-    private var needsExample: Bool { report.examples.count < WriteReport.exampleCountMax }
 
     // MARK: Values
 
@@ -209,7 +209,7 @@ extension CommitEncoder {
         let column = Int(cell.column)
         let isReported = plan.fault != nil || conflictingColumns[column] == plan.locked
         // Once the journal is full, a value costs no more than its bytes, however long its name.
-        if isReported, !needsExample, forgotten.isEmpty,
+        if isReported, !report.examples.needsExample(source, line: row.line), forgotten.isEmpty,
             !journal.hasRoom(batch.columns.range(column).count)
         {
             report.refusedValues += 1

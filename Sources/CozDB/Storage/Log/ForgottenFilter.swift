@@ -104,8 +104,9 @@ struct ForgottenFilter {
     }
 
     private mutating func addExample(_ source: String, line: Int, column: Int) {
-        guard examples.count < WriteReport.exampleCountMax else { return }
-        examples.append(.forgotten(source, line: line, column: column))
+        if examples.needsExample(source, line: line) {
+            examples.addExample(.forgotten(source, line: line, column: column))
+        }
     }
 
     /// Adds the removed points and values to the report as refused.
@@ -115,6 +116,6 @@ struct ForgottenFilter {
         report.forgottenPoints += points
         report.refusedValues += values
         report.forgottenValues += values
-        report.examples = Array((examples + report.examples).prefix(WriteReport.exampleCountMax))
+        for example in examples { report.examples.addExample(example) }
     }
 }
