@@ -48,10 +48,13 @@ struct SleepSource {
             [SummaryColumn(function: "mode", fields: names)], seconds: seconds,
             from: range.lower, to: range.upper)
         let length = Int64(seconds) * SleepSource.second
+        let zone = reader.request.zone
         return rows.map { one in
             let spans = zip(one.times, one.columns[0]).compactMap { time, type in
-                type.flatMap { SleepStage(sleepType: $0) }
-                    .map { SleepSpan(start: time, end: time + length, stage: $0) }
+                type.flatMap { SleepStage(sleepType: $0) }.map { stage in
+                    let end = zone.bucket(at: time, interval: length).end
+                    return SleepSpan(start: time, end: end, stage: stage)
+                }
             }
             return (one.participant, spans)
         }

@@ -132,20 +132,17 @@ extension SleepSummary {
     /// session.
     private static func slots(_ session: SleepSession, _ request: SummaryRequest) -> [Slot] {
         let length = Int64(request.slotSeconds(of: .sleep)) * second
-        let offset = Int64(LocalTime(session.start, in: request.zone).offsetSeconds) * second
-        let local = session.start + offset
-        var start = session.start - ((local % length) + length) % length
+        var (start, end) = request.zone.bucket(at: session.start, interval: length)
         var slots: [Slot] = []
         var next = 0
         while start < session.end {
-            let end = start + length
             while next < session.segments.count, session.segments[next].end <= start { next += 1 }
             slots.append(
                 Slot(
                     timestamp: String(start / 1_000_000),
                     date: LocalTime(start, in: request.zone),
                     sleepType: sleepType(session.segments[next...], from: start, to: end)))
-            start = end
+            (start, end) = request.zone.bucket(at: end, interval: length)
         }
         return slots
     }

@@ -88,6 +88,28 @@ struct SleepSummaryTests {
         #expect(hawaii.summaries.map(\.recordDate.description) == ["2024-03-09"])
     }
 
+    @Test(arguments: [60, 1_800, 3_600])
+    func `a slot in which clocks move by less is longer`(slotSeconds: Int) throws {
+        var study = try BraceletStudy()
+        // Lord Howe puts its clocks back by half an hour at 15:00 UTC. REM is 01:30 to 02:00, which
+        // occurs once more.
+        for minute in 0..<510 {
+            try study.add(
+                Timestamp.nanoseconds("2024-04-06T12:00:00Z") + Int64(minute) * 60_000_000_000,
+                ["sleepType": .integer((150..<180).contains(minute) ? 4 : 2)])
+        }
+        try study.write()
+        let sleeps = try study.summaries("2024-04-07", zone: "Australia/Lord_Howe") {
+            $0.slotSeconds = slotSeconds
+        }.sleep()[0].summaries
+        #expect(sleeps.map(\.totalSleepDuration) == [510 * 60])
+        #expect(sleeps[0].totalSecsAwake == 0)
+        if slotSeconds == 3_600 {
+            let hours = sleeps[0].slots.map { $0.date.description.dropFirst(11).prefix(5) }
+            #expect(hours.first == "23:00" && hours.last == "06:00" && hours.count == 8)
+        }
+    }
+
     @Test func `the gap divides sessions`() throws {
         var study = try BraceletStudy()
         try cozie(

@@ -45,11 +45,12 @@ enum DelayFunction {
             return isOver ? nil : product
         case .float?:
             let value = Double(bitPattern: bits)
-            // Larger values overflow 64-bit nanoseconds.
-            guard value.magnitude < 9.2e12 else { return nil }
-            let whole = value.rounded(.down)
+            let whole = value.rounded(.towardZero)
+            guard let milliseconds = Int64(exactly: whole) else { return nil }
             let rest = ((value - whole) * Double(perMillisecond)).rounded()
-            return Int64(whole) * perMillisecond + Int64(rest)
+            let (product, isOver) = milliseconds.multipliedReportingOverflow(by: perMillisecond)
+            let (sum, isSumOver) = product.addingReportingOverflow(Int64(rest))
+            return isOver || isSumOver ? nil : sum
         default: return nil
         }
     }

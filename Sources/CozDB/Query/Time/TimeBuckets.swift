@@ -187,3 +187,13 @@ struct TimeBuckets: Sendable {
         return starts
     }
 }
+
+extension TimeZoneRules {
+    /// Returns the bucket of `GROUP BY time(...) tz(...)` that contains a time: its first
+    /// nanosecond and that of the next bucket.
+    ///
+    /// - Parameter interval: The length of a bucket in nanoseconds, positive.
+    package func bucket(at time: Int64, interval: Int64) -> (start: Int64, end: Int64) {
+        TimeBuckets(interval: interval, zone: self).bounds(time)
+    }
+}
