@@ -43,9 +43,9 @@ extension Database {
     }
 
     private static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-        let folder = String(path[..<slash])
-        return (folder.isEmpty ? "/" : folder, String(path[path.index(after: slash)...]))
+        let names = path.parts(separatedBy: "/")
+        let folder = names.dropLast().joined(separator: "/")
+        return (names.count == 1 ? "." : folder.isEmpty ? "/" : folder, names[names.count - 1])
     }
 
     private static func unnamed(_ path: String) -> DatabaseError {

@@ -15,7 +15,7 @@ struct FolderWalk {
 
     /// - Throws: `notFound` or `io` if a folder or the kind of a file cannot be read.
     init(_ folder: String) throws(DatabaseError) {
-        try walk(folder.hasSuffix("/") ? folder : folder + "/")
+        try walk(folder.hasByteSuffix("/") ? folder : folder + "/")
         files.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         others.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
@@ -31,7 +31,7 @@ struct FolderWalk {
         var waiting = [folder]
         while let folder = waiting.popLast() {
             for name in try FolderWalk.names(in: folder)
-            where !name.hasPrefix(".") && name != "__MACOSX" {
+            where !name.hasBytePrefix(".") && name != "__MACOSX" {
                 let path = folder + name
                 var status = stat()
                 guard unsafe lstat(path, &status) == 0 else {

@@ -139,11 +139,12 @@ struct ExportReader: Sendable {
     mutating func definition(_ text: PaddedBytes, _ range: Range<Int>) {
         guard text.starts(with: "CREATE DATABASE ", at: range.lowerBound, end: range.upperBound)
         else { return }
-        var rest = value(text, (range.lowerBound + 16)..<range.upperBound)[...]
+        var rest = value(text, (range.lowerBound + 16)..<range.upperBound).utf8[...]
         let database = ExportReader.identifier(&rest)
         var policy = ""
-        if rest.hasPrefix(" WITH NAME ") {
-            rest = rest.dropFirst(11)
+        let name = " WITH NAME ".utf8
+        if rest.starts(with: name) {
+            rest = rest.dropFirst(name.count)
             policy = ExportReader.identifier(&rest)
         }
         let context = ExportContext(database: database, policy: policy)
@@ -244,22 +245,19 @@ struct ExportReader: Sendable {
     }
 
     /// Removes a name, in double quotes or bare, from the front of a statement.
-    private static func identifier(_ rest: inout Substring) -> String {
-        guard rest.first == "\"" else {
-            let name = rest.prefix { $0 != " " && $0 != ";" }
-            rest = rest.dropFirst(name.count)
-            return String(name)
+    private static func identifier(_ rest: inout Substring.UTF8View) -> String {
+        let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        guard rest.first == quote else {
+            let name = rest.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ";") }
+            rest = rest[name.endIndex...]
+            return String(decoding: name, as: UTF8.self)
         }
         rest = rest.dropFirst()
-        var name = ""
-        while let character = rest.popFirst(), character != "\"" {
-            if character == "\\", let escaped = rest.popFirst() {
-                name.append(escaped)
-            } else {
-                name.append(character)
-            }
+        var name: [UInt8] = []
+        while let byte = rest.popFirst(), byte != quote {
+            name.append(byte == backslash ? rest.popFirst() ?? byte : byte)
         }
-        return name
+        return String(decoding: name, as: UTF8.self)
     }
 }
 

@@ -191,7 +191,7 @@ struct InputSelection {
     private static func unknownJSON(
         _ file: InputFile, _ options: ImportOptions
     ) -> DatabaseError {
-        let names = options.formats.map(\.name).filter { $0.hasSuffix("json") }
+        let names = options.formats.map(\.name).filter { $0.hasByteSuffix("json") }
         let last = names.last ?? "json"
         let others = names.dropLast().joined(separator: ", ")
         let list = others.isEmpty ? last : "\(others) or \(last)"

@@ -31,6 +31,47 @@ struct NamesAndConflictsTests {
         #expect(!list.output.contains("waiting"), "\(list.output)")
     }
 
+    /// With the character before it, U+301 and U+200D are one character to Swift.
+    @Test(arguments: ["\u{301}", "\u{200D}"])
+    func `names may begin with a combining character`(mark: String) throws {
+        let folder = try TemporaryFolder()
+        let lines = """
+            \(mark)m,a=1,\(mark)b=1 \(mark)x=20.5,n=4i -86400000000000
+            \(mark)m,a=1,\(mark)b=2 \(mark)x=2 1
+            \(mark)m,a=2,\(mark)b=2 \(mark)x=3 1
+
+            """
+        _ = try folder.write(lines, to: "lines.lp")
+        func cozdb(_ arguments: [String]) throws -> String {
+            let run = try Command.cozdb(arguments, in: folder.url)
+            #expect(run.status == 0, "\(arguments): \(run.errors)")
+            return run.output
+        }
+        let identity = ["--identity", "a,\(mark)b"]
+        _ = try cozdb(["import", "--db", "x.cozdb", "lines.lp"] + identity)
+        #expect(try query("SELECT count(n) FROM \"\(mark)m\"", in: folder).contains(",1\n"))
+        let rows = try cozdb(["export", "--db", "x.cozdb", "--format", "ndjson"])
+        #expect(rows.split(separator: "\n").count == 3)
+        _ = try folder.write(rows, to: "rows.ndjson")
+        _ = try cozdb(["import", "--db", "y.cozdb", "rows.ndjson"] + identity)
+        #expect(try cozdb(["export", "--db", "y.cozdb", "--format", "ndjson"]) == rows)
+        let columns = try cozdb([
+            "export", "--db", "x.cozdb", "--format", "csv", "--columns", "n,\(mark)x",
+        ])
+        #expect(columns.contains("20.5"))
+    }
+
+    @Test func `no file of the database is an output, whatever its name`() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("m,id_participant=p x=1 1\n", to: "lines.lp")
+        let path = folder.path("x.cozdb")
+        _ = try Command.cozdb(["import", "--db", path, folder.path("lines.lp")])
+        let run = try Command.cozdb([
+            "export", "--db", path, "--format", "csv", "--output", path + "/\u{301}out.csv",
+        ])
+        #expect(run.status == 64 && run.errors.contains("inside the database"), "\(run.errors)")
+    }
+
     @Test
     func `refused values that line protocol cannot represent are left out of it, with a note`()
         throws

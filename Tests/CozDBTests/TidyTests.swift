@@ -89,6 +89,15 @@ struct TidyTests {
         }
     }
 
+    @Test func `text is searched by its bytes`() {
+        let calls = /\.has(Prefix|Suffix)\(|split\(separator: "|Index\(of: "/
+        for file in Project.swiftFiles where file.path.hasPrefix("Sources/") {
+            for (index, line) in file.lines.enumerated() where line.contains(calls) {
+                report(file, index + 1, "compares characters: see String+Bytes.swift")
+            }
+        }
+    }
+
     @Test func `no command line in the libraries`() {
         let commandLine = /cozdb [a-z]|--[a-z]/
         for file in Project.swiftFiles

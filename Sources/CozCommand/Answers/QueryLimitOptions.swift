@@ -85,11 +85,11 @@ struct ByteCount: ExpressibleByArgument {
     let value: Int
 
     init?(argument: String) {
-        var digits = Substring(argument)
+        var digits = argument
         var unit = 1
         for (letter, bytes) in [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
-        where digits.uppercased().hasSuffix(letter) {
-            digits = digits.dropLast()
+        where digits.uppercased().hasByteSuffix(letter) {
+            digits = String(decoding: digits.utf8.dropLast(), as: UTF8.self)
             unit = bytes
             break
         }

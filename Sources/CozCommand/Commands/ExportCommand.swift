@@ -109,7 +109,7 @@ struct ExportCommand: ParsableCommand {
                 "found --password with --redact, expected only one of them: matching rows would "
                     + "reveal the password")
         }
-        let names = columns.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        let names = columns.flatMap { $0.parts(separatedBy: ",") }
         if names.contains(where: \.isEmpty) {
             throw ValidationError(
                 "--columns: found an empty name, expected field names separated by commas")
@@ -192,7 +192,8 @@ struct ExportCommand: ParsableCommand {
     private func checkColumns(_ schemas: [ExperimentSchema]) throws(DatabaseError) {
         let known = Set(schemas.flatMap { $0.fields.map { Array($0.name.utf8) } })
         for list in columns {
-            for column in list.split(separator: ",") where !known.contains(Array(column.utf8)) {
+            for column in list.parts(separatedBy: ",")
+            where !known.contains(Array(column.utf8)) {
                 let names = schemas.prefix(20).map { "\"\($0.name)\"" }.joined(separator: ", ")
                 throw DatabaseError(
                     .usage,
@@ -236,7 +237,7 @@ struct ExportCommand: ParsableCommand {
         if let tz { zone = try TimeZoneRules(named: tz) }
         request.participants = participant
         request.password = password
-        request.columns = columns.flatMap { $0.split(separator: ",").map(String.init) }
+        request.columns = columns.flatMap { $0.parts(separatedBy: ",", keepsEmpty: false) }
         request.days = days
         request.from = from?.time(in: zone)
         request.to = to?.time(in: zone)

@@ -86,7 +86,7 @@ struct PayloadOptions: ParsableArguments {
         options.isAtomic = atomic
         options.offsetField = keepOffset
         if enrich {
-            let fields = enrichFields.map { $0.split(separator: ",").map(String.init) }
+            let fields = enrichFields.map { $0.parts(separatedBy: ",", keepsEmpty: false) }
             options.enrichment = CozieEnrichment(form: (lambda ?? .iso).form, fields: fields)
         }
         return options

@@ -300,7 +300,7 @@ struct RejectPrinter {
     private static func loss(
         _ experiment: String, _ key: SeriesKey, _ field: String, _ value: FieldValue
     ) -> String? {
-        guard LineText.canRepresent(experiment: experiment), !experiment.hasPrefix("{") else {
+        guard LineText.canRepresent(experiment: experiment), !experiment.hasBytePrefix("{") else {
             return LineProtocolText.loss(experiment: experiment)
         }
         let tag = key.tags.first {

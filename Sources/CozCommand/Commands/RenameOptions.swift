@@ -38,9 +38,9 @@ struct RenameOptions: ParsableArguments {
     }
 
     private static func pair(_ word: String) -> (old: String, new: String)? {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = word.parts(separatedBy: "=", maxSplits: 1)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
-        return (String(parts[0]), String(parts[1]))
+        return (parts[0], parts[1])
     }
 
     /// Maps old names to new names.

@@ -55,7 +55,7 @@ struct WriteOptions: ParsableArguments {
     var now: ClockTime?
 
     func validate() throws {
-        if let identity, identity.isEmpty || identity.split(separator: ",").isEmpty {
+        if let identity, identity.parts(separatedBy: ",", keepsEmpty: false).isEmpty {
             throw ValidationError(
                 "--identity: found \"\(identity)\", expected participant, all or tag names")
         }
@@ -77,7 +77,8 @@ struct WriteOptions: ParsableArguments {
             settings.identity = .participant(
                 tag: participantTag ?? WriteOptions.standardParticipantTag)
         case "all": settings.identity = .allTags
-        case let tags?: settings.identity = .tags(tags.split(separator: ",").map(String.init))
+        case let tags?:
+            settings.identity = .tags(tags.parts(separatedBy: ",", keepsEmpty: false))
         }
         settings.typeRule = types.map { $0 == .strict ? .strict : .lossless }
         settings.preset = preset?.rawValue

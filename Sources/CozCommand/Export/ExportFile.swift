@@ -16,9 +16,9 @@ struct ExportFile {
         let files = PosixFileSystem()
         let own = try? files.openDirectory(database, create: false, access: .ownerOnly)
         guard let own else { return }
-        let names = path.split(separator: "/", omittingEmptySubsequences: false)
+        let names = path.parts(separatedBy: "/")
         let folder = names.dropLast().joined(separator: "/")
-        let place = path.contains("/") ? (folder.isEmpty ? "/" : folder) : "."
+        let place = names.count > 1 ? (folder.isEmpty ? "/" : folder) : "."
         switch files.relation(of: place, to: own) {
         case .apart, .around: return
         case .same, .inside:

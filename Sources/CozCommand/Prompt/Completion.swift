@@ -80,7 +80,7 @@ struct Completer {
     let catalog: any NameCatalog
 
     func completion(_ request: CompletionRequest) -> Completion {
-        if request.earlier.isEmpty, request.before.hasPrefix("\\") {
+        if request.earlier.isEmpty, request.before.hasBytePrefix("\\") {
             return commands(request.before)
         }
         let context = CompletionContext(before: request.textBefore, after: request.after)
@@ -96,7 +96,7 @@ struct Completer {
                 // Continue in the case in which the word was begun.
                 let isLower = typed.utf8.first.map { $0 >= UInt8(ascii: "a") } ?? false
                 let text = isLower ? word.lowercased() : word
-                return .init(text: text, ending: word.hasSuffix("(") ? "" : " ")
+                return .init(text: text, ending: word.hasByteSuffix("(") ? "" : " ")
             }
             return matching(typed, candidates)
         case .none: return Completion(typed: "", candidates: [])
@@ -105,9 +105,10 @@ struct Completer {
 
     private func matching(_ typed: String, _ candidates: [Completion.Candidate]) -> Completion {
         let start = typed.lowercased()
-        var seen: Set<String> = []
+        var seen: Set<Name> = []
         let found = candidates.filter {
-            ($0.name ?? $0.text).lowercased().hasPrefix(start) && seen.insert($0.text).inserted
+            ($0.name ?? $0.text).lowercased().hasBytePrefix(start)
+                && seen.insert(Name($0.text)).inserted
         }
         return Completion(typed: typed, candidates: found)
     }
@@ -132,7 +133,8 @@ struct Completer {
     }
 
     private func sorted(_ some: [String], _ others: [String]) -> [String] {
-        Set(some).union(others).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        Set((some + others).map { Name($0) }).map(\.text)
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     private func functions(_ expected: CompletionContext.Expected) -> [Completion.Candidate] {
@@ -156,15 +158,16 @@ struct Completer {
         switch context.string {
         case .zone:
             let zones = catalog.zones(prefix: typed).map { zone in
-                Completion.Candidate(text: zone, ending: zone.hasSuffix("/") ? "" : "')")
+                Completion.Candidate(text: zone, ending: zone.hasByteSuffix("/") ? "" : "')")
             }
             return matching(typed, zones)
         case .value(let tag):
             let values = catalog.values(of: tag, in: context.experiments, prefix: typed)
             // Values are case-sensitive.
-            let candidates = values.filter { $0.hasPrefix(typed) }.map { value in
-                let text = CompletionContext.quoted(value, "'").dropFirst().dropLast()
-                return Completion.Candidate(text: String(text), ending: "'")
+            let candidates = values.filter { $0.hasBytePrefix(typed) }.map { value in
+                let text = CompletionContext.quoted(value, "'").unicodeScalars
+                return Completion.Candidate(
+                    text: String(text.dropFirst().dropLast()), ending: "'")
             }
             return Completion(typed: typed, candidates: candidates)
         case nil: return Completion(typed: typed, candidates: [])
@@ -172,17 +175,16 @@ struct Completer {
     }
 
     private func commands(_ typed: String) -> Completion {
-        let parts = typed.split(separator: " ", omittingEmptySubsequences: false)
+        let parts = typed.parts(separatedBy: " ")
         guard parts.count > 1 else {
             let names = PromptCommand.names.map { Completion.Candidate(text: $0, ending: " ") }
             return matching(typed, names)
         }
-        let word = String(parts.last ?? "")
         if parts[0] == "\\fields" {
-            let start = String(typed.dropFirst("\\fields ".count))
+            let start = parts.dropFirst().joined(separator: " ")
             return matching(start, catalog.experiments().map { .init(text: $0) })
         }
-        let values = parts.count == 2 ? PromptCommand.values(of: String(parts[0])) : []
-        return matching(word, values.map { .init(text: $0) })
+        let values = parts.count == 2 ? PromptCommand.values(of: parts[0]) : []
+        return matching(parts[parts.count - 1], values.map { .init(text: $0) })
     }
 }

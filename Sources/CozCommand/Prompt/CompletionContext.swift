@@ -140,7 +140,7 @@ struct ClauseFrames {
         switch word {
         case .symbol("("):
             let before = frames[top].clause.last ?? ""
-            let isCall = before.hasPrefix("a:")
+            let isCall = before.hasBytePrefix("a:")
             var frame = Frame(
                 function: isCall ? String(before.dropFirst(2)).lowercased() : nil,
                 isList: before == "IN", isWindow: before == "OVER")
@@ -220,7 +220,7 @@ struct ClauseFrames {
         switch last {
         case "(": .nothing
         case "BEFORE", "AFTER", "AROUND": .field
-        default: last.hasPrefix("a:") ? .words(["BEFORE", "AFTER", "AROUND"]) : .nothing
+        default: last.hasBytePrefix("a:") ? .words(["BEFORE", "AFTER", "AROUND"]) : .nothing
         }
     }
 

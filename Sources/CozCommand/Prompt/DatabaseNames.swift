@@ -43,10 +43,10 @@ struct DatabaseNames: NameCatalog {
 
     func zones(prefix: String) -> [String] {
         let root = Environment.value("TZDIR") ?? "/usr/share/zoneinfo"
-        let slash = prefix.lastIndex(of: "/")
-        let folder = slash.map { String(prefix[...$0]) } ?? ""
+        let folders = prefix.parts(separatedBy: "/").dropLast()
         // Stay inside the folder of zones.
-        guard !folder.hasPrefix("/"), !folder.contains("..") else { return [] }
+        guard folders.first != "", !folders.contains("..") else { return [] }
+        let folder = folders.map { $0 + "/" }.joined()
         return DatabaseNames.entries(of: "\(root)/\(folder)")
             .filter { entry in entry.name.utf8.first.map { (0x41...0x5A).contains($0) } ?? false }
             .map { folder + $0.name + ($0.isFolder ? "/" : "") }.sorted()

@@ -38,7 +38,7 @@ struct HistoryFile {
         var reader = InputReader(descriptor: descriptor, name: path)
         let limit = InputLimit(sizeBytes: HistoryFile.sizeBytesMax)
         guard let text = try? reader.text(limit) else { return [] }
-        let all = text.split(separator: "\n").map(String.init)
+        let all = text.parts(separatedBy: "\n", keepsEmpty: false)
         let lines = Array(all.suffix(HistoryFile.lineCountMax))
         if all.count > 2 * HistoryFile.lineCountMax { replace(with: lines) }
         return lines
@@ -83,9 +83,11 @@ struct HistoryFile {
 
     /// Creates the missing folders of the path.
     private func makeFolders() {
-        for index in path.indices.dropFirst() where path[index] == "/" {
+        let names = path.parts(separatedBy: "/")
+        for count in names.indices.dropFirst() {
+            let folder = names[..<count].joined(separator: "/")
             // Sound: the path is null-terminated during the call. Existing folders are not changed.
-            unsafe mkdir(String(path[..<index]), 0o700)
+            unsafe mkdir(folder, 0o700)
         }
     }
 }

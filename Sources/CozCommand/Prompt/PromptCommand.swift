@@ -60,7 +60,8 @@ enum PromptCommand: Equatable {
     ///
     /// - Throws: `usage` with the possible commands or values.
     static func parse(_ line: String) throws(DatabaseError) -> PromptCommand {
-        let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+        let words = line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+            .map { String($0) }
         let typed = words.first ?? "\\"
         let value = words.count > 1 ? words.dropFirst().joined(separator: " ") : nil
         let name = try name(typed.lowercased())
@@ -93,7 +94,7 @@ enum PromptCommand: Equatable {
     /// The full name of a command. Any unambiguous prefix is accepted.
     private static func name(_ typed: String) throws(DatabaseError) -> String {
         if typed == "\\?" || typed == "\\h" { return "\\help" }
-        let found = names.filter { $0.hasPrefix(typed) }
+        let found = names.filter { $0.hasBytePrefix(typed) }
         if found.contains(typed) { return typed }
         if found.count == 1, typed.utf8.count > 1 { return found[0] }
         let among = found.count > 1 && typed.utf8.count > 1 ? found : names
@@ -125,8 +126,10 @@ enum PromptCommand: Equatable {
 
     /// Accepts names with or without quotes.
     private static func unquoted(_ text: String) -> String {
-        guard text.utf8.count > 1, text.first == "\"", text.last == "\"" else { return text }
-        return String(text.dropFirst().dropLast())
+        guard text.utf8.count > 1, text.hasBytePrefix("\""), text.hasByteSuffix("\"") else {
+            return text
+        }
+        return String(decoding: text.utf8.dropFirst().dropLast(), as: UTF8.self)
     }
 
     static var helpText: String {

@@ -32,7 +32,7 @@ struct PromptInput {
         let trimmed = line.trimmed
         if lines.isEmpty {
             if trimmed.isEmpty { return .nothing }
-            if trimmed.first == "\\", trimmed != "\\" { return .command(trimmed) }
+            if trimmed.hasBytePrefix("\\"), trimmed != "\\" { return .command(trimmed) }
             switch trimmed.lowercased() {
             case "quit", "exit", "quit;", "exit;": return .quit
             case "help", "help;": return .command("\\help")
@@ -41,15 +41,15 @@ struct PromptInput {
         } else if trimmed.isEmpty {
             return end()
         }
-        if trimmed.last == "\\" {
-            lines.append(String(trimmed.dropLast()).trimmed)
+        if trimmed.hasByteSuffix("\\") {
+            lines.append(String(trimmed.unicodeScalars.dropLast()).trimmed)
             return .more
         }
         lines.append(line)
         // Parsing a long list once for each of its lines would take time by its square.
-        if lines.count > PromptInput.parsedLineCountMax, trimmed.last == "," { return .more }
+        if lines.count > PromptInput.parsedLineCountMax, trimmed.hasByteSuffix(",") { return .more }
         // Neither a comment alone nor a semicolon in a comment ends a statement.
-        if trimmed.last == ";" && !isInComment || isComplete(text) { return end() }
+        if trimmed.hasByteSuffix(";") && !isInComment || isComplete(text) { return end() }
         return .more
     }
 
@@ -72,17 +72,19 @@ struct PromptInput {
     /// The lines of a statement for the history: one line if that keeps its meaning, otherwise the
     /// lines as typed.
     static func historyLines(_ text: String) -> [String] {
-        let lines = text.split(separator: "\n").map { String($0).trimmed }.filter { !$0.isEmpty }
-        return text.contains("--") ? lines : [lines.joined(separator: " ")]
+        let lines = text.parts(separatedBy: "\n").map(\.trimmed).filter { !$0.isEmpty }
+        let hasComment = text.unicodeScalars.contains("--".unicodeScalars)
+        return hasComment ? lines : [lines.joined(separator: " ")]
     }
 }
 
 extension String {
     /// The string without leading and trailing whitespace.
     var trimmed: String {
-        guard let first = firstIndex(where: { !$0.isWhitespace }),
-            let last = lastIndex(where: { !$0.isWhitespace })
+        let scalars = unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
         else { return "" }
-        return String(self[first...last])
+        return String(scalars[first...last])
     }
 }

@@ -251,8 +251,10 @@ final class TerminalEditor: LineReader {
         defer { close(descriptor) }
         var reader = InputReader(descriptor: descriptor, name: path)
         guard let text = try? reader.text(InputLimit(sizeBytes: 1 << 20)) else { return false }
-        return text.split(separator: "\n").allSatisfy { line in
-            !["'", "\""].contains { quote in line.count { $0 == quote } % 2 == 1 }
+        return text.parts(separatedBy: "\n").allSatisfy { line in
+            ![UInt8(ascii: "'"), UInt8(ascii: "\"")].contains { quote in
+                line.utf8.count { $0 == quote } % 2 == 1
+            }
         }
     }
 

@@ -86,7 +86,7 @@ struct SummaryAnswer {
                 separator = ",\n  "
             }
         }
-        output.append(separator.hasPrefix("[") ? "[]\n" : "\n]\n")
+        output.append(separator.hasBytePrefix("[") ? "[]\n" : "\n]\n")
     }
 
     private func named(_ participant: String, _ summary: JSONValue) -> JSONValue {

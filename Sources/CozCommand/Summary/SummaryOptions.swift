@@ -106,11 +106,11 @@ struct SummarySourceOptions: ParsableArguments {
     private static func assignment(
         _ text: String, _ kind: SummaryKind
     ) throws(DatabaseError) -> (SummaryMetric, [String]) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.parts(separatedBy: "=", maxSplits: 1)
         var metric = kind.metric
-        var names = text[...]
+        var names = text
         if parts.count == 2 {
-            guard let named = SummaryMetric(rawValue: String(parts[0])),
+            guard let named = SummaryMetric(rawValue: parts[0]),
                 kind.metrics.contains(named)
             else {
                 let known = kind.metrics.map(\.rawValue)
@@ -118,11 +118,11 @@ struct SummarySourceOptions: ParsableArguments {
                     .usage,
                     "--field: found the measurement \"\(parts[0])\", expected one of "
                         + known.joined(separator: ", ")
-                        + NameSuggestion.text(String(parts[0]), among: known))
+                        + NameSuggestion.text(parts[0], among: known))
             }
             (metric, names) = (named, parts[1])
         }
-        let fields = names.split(separator: ",").map(String.init)
+        let fields = names.parts(separatedBy: ",", keepsEmpty: false)
         guard !fields.isEmpty else {
             throw DatabaseError(.usage, "--field: found \"\(text)\", expected a field name")
         }
@@ -195,7 +195,7 @@ struct SummaryRuleOptions: ParsableArguments {
         } else if let age {
             request.zones = try HeartRateZones(age: age)
         } else if let zones {
-            let words = zones.split(separator: ",", omittingEmptySubsequences: false)
+            let words = zones.parts(separatedBy: ",")
             let limits = words.compactMap { Double($0) }
             guard limits.count == words.count else {
                 throw DatabaseError(

@@ -22,7 +22,7 @@ struct FolderOutput {
     /// - Parameter path: The path inside the folder, with `/` between names.
     mutating func write(_ bytes: [UInt8], to path: String) throws(DatabaseError) {
         var folder = root
-        for name in path.split(separator: "/").dropLast() {
+        for name in path.parts(separatedBy: "/", keepsEmpty: false).dropLast() {
             folder += "/" + name
             // The folder may exist. If it cannot be created, opening the file fails.
             if made.insert(folder).inserted {

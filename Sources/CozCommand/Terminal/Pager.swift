@@ -27,7 +27,8 @@ final class Pager {
             let isNone = command.allSatisfy(\.isWhitespace) || command == "cat"
             return isNone ? nil : command
         }
-        let folders = (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        let folders = (environment("PATH") ?? "/usr/bin:/bin").parts(
+            separatedBy: ":", keepsEmpty: false)
         // Sound: each path is null-terminated during the call.
         let isThere = folders.contains { unsafe access("\($0)/less", X_OK) == 0 }
         return isThere ? "less -FRSX" : nil

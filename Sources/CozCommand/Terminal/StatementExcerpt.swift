@@ -34,10 +34,10 @@ struct StatementExcerpt {
 
     /// Text as it is shown, with tabs as single spaces so that columns match.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
-        let text = bytes.map { $0 == UInt8(ascii: "\t") ? UInt8(ascii: " ") : $0 }
-        var shown = PlainText.escaped(String(decoding: text, as: UTF8.self))
-        if shown.hasSuffix("\\r") { shown.removeLast(2) }
-        return shown
+        let isReturned = bytes.last == UInt8(ascii: "\r")
+        let line = isReturned ? bytes.dropLast() : bytes
+        let text = line.map { $0 == UInt8(ascii: "\t") ? UInt8(ascii: " ") : $0 }
+        return PlainText.escaped(String(decoding: text, as: UTF8.self))
     }
 
     /// The line and the mark below it, both with newlines.

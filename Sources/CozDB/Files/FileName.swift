@@ -58,7 +58,7 @@ enum FileName: Hashable {
         case "INCOMPLETE": self = .incompleteMark
         case "REPAIR": self = .repairMark
         default:
-            let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = text.parts(separatedBy: ".", maxSplits: 1)
             guard parts.count == 2, let number = UInt64(parts[0]),
                 number < FileName.numberLimit,
                 FileName.digits(number) == parts[0]

@@ -107,10 +107,11 @@ package struct PosixFileSystem: FileSystem {
     }
 
     private static func parent(of path: String) -> String {
-        var trimmed = path[...]
-        while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+        var names = path.parts(separatedBy: "/")
+        while names.count > 1, names.last == "" { names.removeLast() }
+        if names.count == 1 { return names[0].isEmpty ? "/" : "." }
+        let parent = names.dropLast().joined(separator: "/")
+        return parent.isEmpty ? "/" : parent
     }
 
     private static func syncParent(of path: String) throws(FileError) {

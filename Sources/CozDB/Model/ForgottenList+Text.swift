@@ -31,7 +31,7 @@ extension ForgottenList {
         }
         var parts: [Part] = []
         for (index, line) in lines.enumerated().dropFirst() {
-            let words = line.split(separator: " ").map(String.init)
+            let words = line.parts(separatedBy: " ", keepsEmpty: false)
             let bytes = words.count == 2 ? ForgottenList.bytes(words[1]) : nil
             switch (words.first, bytes) {
             case ("salt", let salt?) where salt.count == ForgottenList.saltSizeBytes:

@@ -36,7 +36,7 @@ package enum ObjectFormats {
     /// Whether the first object has exactly the form that `cozdb export` writes. Payloads of apps
     /// have blanks, another order or a time with an offset.
     package static func isExport(_ head: [UInt8]) -> Bool {
-        guard let line = firstObject(head), line.hasPrefix("{\"measurement\":\"") else {
+        guard let line = firstObject(head), line.hasBytePrefix("{\"measurement\":\"") else {
             return false
         }
         return contains(line, ",\"tags\":{") && contains(line, "},\"time\":\"")

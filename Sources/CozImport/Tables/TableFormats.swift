@@ -25,7 +25,7 @@ extension InputFormat {
 
 enum TableFormats {
     @Sendable static func isTable(_ head: [UInt8], _ fileName: String) -> Bool {
-        if hasSuffix(fileName, ".csv") || hasSuffix(fileName, ".tsv") { return true }
+        if hasExtension(fileName, ".csv") || hasExtension(fileName, ".tsv") { return true }
         // Line protocol always contains an equals sign.
         let line = firstLine(head)
         guard let first = line.first, first != UInt8(ascii: "{"), first != UInt8(ascii: "["),
@@ -59,9 +59,9 @@ enum TableFormats {
     }
 
     /// Compares a file extension; ignores case and a final `.gz`.
-    static func hasSuffix(_ name: String, _ suffix: String) -> Bool {
+    static func hasExtension(_ name: String, _ suffix: String) -> Bool {
         let lower = name.lowercased()
-        return lower.hasSuffix(suffix) || lower.hasSuffix(suffix + ".gz")
+        return lower.hasByteSuffix(suffix) || lower.hasByteSuffix(suffix + ".gz")
     }
 
     /// Returns the first non-empty line, without byte order mark and carriage return.

@@ -51,7 +51,8 @@ struct TableHeader {
         markExperiment(&layout)
         markTags(&layout, isFlux: isUnpivoted)
         for (index, column) in layout.columns.enumerated()
-        where column.role == .field && (column.name.isEmpty || column.title.hasPrefix("Unnamed: "))
+        where column.role == .field
+            && (column.name.isEmpty || column.title.hasBytePrefix("Unnamed: "))
         {
             // Row numbers, as pandas writes them.
             layout.columns[index].role = .ignored

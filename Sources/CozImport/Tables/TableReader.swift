@@ -238,7 +238,7 @@ private struct TableDecoder {
     private func dialect(of file: InputFile) throws(DatabaseError) -> CSVDialect {
         if let delimiter = options.table.delimiter { return CSVDialect(delimiter: delimiter) }
         if kind != .plain { return CSVDialect() }
-        if TableFormats.hasSuffix(file.name, ".tsv") { return CSVDialect(delimiter: tab) }
+        if TableFormats.hasExtension(file.name, ".tsv") { return CSVDialect(delimiter: tab) }
         let (header, unquoted) = Self.header(
             try file.peek(), skippedLines: options.table.skippedLines)
         let delimiters = Self.delimiters

@@ -233,9 +233,12 @@ struct DeclaredQuestions {
     /// Parses `[a;b]` (iOS) or `[a; b]` (Android). Returns no options for anything else, such as
     /// `min = 0; max = 10`.
     private static func options(_ text: String) -> [String] {
-        guard text.hasPrefix("["), text.hasSuffix("]"), text.utf8.count > 2 else { return [] }
-        return text.dropFirst().dropLast().split(separator: ";").map { option in
-            String(option.drop { $0 == " " })
+        guard text.hasBytePrefix("["), text.hasByteSuffix("]"), text.utf8.count > 2 else {
+            return []
+        }
+        let list = String(decoding: text.utf8.dropFirst().dropLast(), as: UTF8.self)
+        return list.parts(separatedBy: ";", keepsEmpty: false).map { option in
+            String(decoding: option.utf8.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
         }
     }
 }

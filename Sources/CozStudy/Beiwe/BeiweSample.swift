@@ -168,7 +168,7 @@ public struct BeiweSample: Sendable {
 
     private static func parts(_ milliseconds: Int) -> (day: String, clock: [String]) {
         let text = "\(Timestamp(nanoseconds: Int64(milliseconds / 1000) * 1_000_000_000))"
-        let clock = text.dropFirst(11).prefix(8).split(separator: ":").map(String.init)
+        let clock = String(text.dropFirst(11).prefix(8)).parts(separatedBy: ":")
         return (String(text.prefix(10)), clock)
     }
 

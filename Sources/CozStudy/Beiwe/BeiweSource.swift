@@ -62,8 +62,8 @@ struct BeiweSource {
     static func isReadable(
         _ file: InputFile, _ options: BeiweOptions, _ imports: ImportOptions
     ) throws(DatabaseError) -> Bool {
-        let name = file.name.utf8
-        let isTable = name.hasSuffix(".csv") || name.hasSuffix(".csv.gz")
+        let name = file.name
+        let isTable = name.hasByteSuffix(".csv") || name.hasByteSuffix(".csv.gz")
         if file.folder != nil && !isTable { return false }
         let place = BeiweFilePath(path: file.name, folder: file.folder)
         if place.patient != nil && place.stream != nil && file.folder != nil { return true }
@@ -74,12 +74,6 @@ struct BeiweSource {
         guard header.isBeiwe || place.stream != nil || options.stream != nil else { return false }
         _ = try BeiweSource(file, header, options, imports)
         return true
-    }
-}
-
-extension String.UTF8View {
-    fileprivate func hasSuffix(_ text: String) -> Bool {
-        count >= text.utf8.count && suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 }
 

@@ -64,8 +64,8 @@ struct CatalogueParser {
         else { return nil }
         let type = CatalogueParser.type(cells[1])
         guard type != nil || cells[1] == "time" else { return nil }
-        let words = cells[6] == "-" ? [] : cells[6].split(separator: ",")
-        let arrivals = words.compactMap { CozieField.ArrivalForm(rawValue: String($0)) }
+        let words = cells[6] == "-" ? [] : cells[6].parts(separatedBy: ",")
+        let arrivals = words.compactMap { CozieField.ArrivalForm(rawValue: $0) }
         guard arrivals.count == words.count else { return nil }
         return CozieField(
             name: cells[0], type: type, unit: cells[2] == "-" ? "" : cells[2], rate: rate,

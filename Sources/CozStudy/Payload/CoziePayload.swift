@@ -142,7 +142,7 @@ extension CoziePayload.Issue {
             reason = "item \(item), \"\(PayloadTime.excerpt(field))\": \(why)"
         } else {
             isValue = false
-            let hasPlace = refusal.reason.hasPrefix("item ")
+            let hasPlace = refusal.reason.hasBytePrefix("item ")
             reason = hasPlace ? refusal.reason : "item \(item): \(refusal.reason)"
         }
     }

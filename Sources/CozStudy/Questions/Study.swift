@@ -235,10 +235,10 @@ enum StudyFields {
     /// Whether the name is an independent measurement. `_lambda_ms` fields are arrival times;
     /// longitude, altitude, floor and accuracy accompany each latitude.
     static func isMeasurement(_ name: String) -> Bool {
-        guard name.hasPrefix("ts_") || name.hasPrefix("ws_") else { return false }
+        guard name.hasBytePrefix("ts_") || name.hasBytePrefix("ws_") else { return false }
         let isCompanion =
-            name.hasSuffix("_lambda_ms") || name.hasSuffix("_longitude")
-            || name.hasSuffix("_altitude") || name.contains("_location_")
+            name.hasByteSuffix("_lambda_ms") || name.hasByteSuffix("_longitude")
+            || name.hasByteSuffix("_altitude") || name.contains("_location_")
             || name.contains("timestamp")
         return !isCompanion
     }

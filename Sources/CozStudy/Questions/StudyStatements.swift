@@ -126,7 +126,7 @@ struct StudyStatements {
         let columns = fields.flatMap { field in
             functions.map { function in
                 let name = QueryLanguage.nameText(field)
-                let isRank = function.hasPrefix("p")
+                let isRank = function.hasBytePrefix("p")
                 let call =
                     isRank ? "percentile(\(name), \(function.dropFirst()))" : "\(function)(\(name))"
                 let alias = fields.count > 1 ? "\(field)_\(function)" : function

@@ -384,6 +384,13 @@ internal import Testing
                     + "\"time\":\"2025-10-15T02:25:21.570000000Z\",\"fields\":{"
             )
                 == "ndjson")
+        // U+200D and the quote before it are one character.
+        #expect(
+            format(
+                "{\"measurement\":\"\u{200D}m\",\"tags\":{},"
+                    + "\"time\":\"2025-10-15T02:25:21.570000000Z\",\"fields\":{"
+            )
+                == "ndjson")
         // What apps post belongs to another format.
         #expect(format("{\"time\":\"x\",\"measurement\":\"m\",\"tags\":{},\"fields\":{}}") == nil)
         #expect(format("[{\"measurement\": \"m\", \"fields\": {}}]") == nil)

@@ -334,7 +334,7 @@ extension ResultVector {
     /// Returns the edge of a bin as text, without a fraction if it is integral.
     fileprivate func edgeText(_ row: Int) -> String {
         let text = groupText(row)
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        return text.hasByteSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
     fileprivate func number(_ row: Int) -> Double? {

@@ -18,8 +18,9 @@ enum RegexFolding {
 
     private static let groups: [UInt32: [UInt32]] = {
         var groups: [UInt32: [UInt32]] = [:]
-        for text in table.split(separator: ",") {
-            let group = text.split(separator: " ").compactMap { UInt32($0, radix: 16) }
+        for text in table.parts(separatedBy: ",") {
+            let words = text.parts(separatedBy: " ", keepsEmpty: false)
+            let group = words.compactMap { UInt32($0, radix: 16) }
             for value in group { groups[value] = group }
         }
         return groups

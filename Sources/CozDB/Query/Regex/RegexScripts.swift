@@ -3,11 +3,11 @@
 enum RegexScript {
     /// The scalars of a script by its long name, sorted and apart; nil where there is none.
     static func ranges(_ name: String) -> [ClosedRange<UInt32>]? {
-        for line in table.split(separator: "\n") {
-            let words = line.split(separator: " ")
+        for line in table.parts(separatedBy: "\n") {
+            let words = line.parts(separatedBy: " ")
             guard words[0].utf8.elementsEqual(name.utf8) else { continue }
             return words.dropFirst().compactMap { word in
-                let bounds = word.split(separator: "-").compactMap { UInt32($0, radix: 16) }
+                let bounds = word.parts(separatedBy: "-").compactMap { UInt32($0, radix: 16) }
                 guard let first = bounds.first, let last = bounds.last else { return nil }
                 return first...last
             }

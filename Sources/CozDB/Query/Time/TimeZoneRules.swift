@@ -23,7 +23,7 @@ public final class TimeZoneRules: Sendable {
             self.init(name: "UTC", switches: [], offsets: [], firstOffset: 0, rule: nil)
             return
         }
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = name.parts(separatedBy: "/")
         let isPlain =
             parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
             && !name.utf8.contains(0)

@@ -16,7 +16,7 @@ struct DamagedFolder {
             () throws(FileError) in
             let parent = try directory.openDirectory(FileName.damagedDirectory, create: true)
             let known = try parent.list()
-            let stem = time.description.split(separator: ":").joined(separator: "-")
+            let stem = time.description.parts(separatedBy: ":").joined(separator: "-")
             var name = stem
             var number = 2
             while known.contains(name) {

@@ -52,7 +52,7 @@ struct LockCheck {
                 return damage(
                     "LOCK belongs to another database than the manifest and the other files")
             }
-            let isLock = error.file?.hasSuffix("/" + FileName.lock.text) ?? false
+            let isLock = error.file?.hasByteSuffix("/" + FileName.lock.text) ?? false
             return (isLock ? .lock : .manifest, error)
         }
         if case .nothing = found {

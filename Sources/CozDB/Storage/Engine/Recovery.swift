@@ -158,7 +158,7 @@ enum Recovery {
         if let lock { return lock }
         let known = (try? AcknowledgedState.read(in: directory))?.state?.holder ?? ""
         let holder = known.isEmpty ? "unknown" : known
-        let isOwn = holder.hasPrefix("process \(getpid()),")
+        let isOwn = holder.hasBytePrefix("process \(getpid()),")
         throw DatabaseError(
             .locked,
             isOwn

@@ -18,7 +18,7 @@ struct RepairMark: Equatable {
     /// More than any content has.
     private static let sizeBytesMax = 200
 
-    private static func check(of text: Substring) -> String {
+    private static func check(of text: String) -> String {
         String(checksum(Array(text.utf8).span, seed: 0))
     }
 
@@ -49,7 +49,7 @@ struct RepairMark: Equatable {
         try RepairMark.remove(in: directory)
         let file = try directory.create(FileName.repairMark.text)
         let fields = "\(databaseID) \(firstNumber) \(generation) \(adopts ? 1 : 0)"
-        let text = "\(fields) \(RepairMark.check(of: fields[...]))\n"
+        let text = "\(fields) \(RepairMark.check(of: fields))\n"
         try file.writeAll(Array(text.utf8).span, at: 0)
         try file.syncData()
         try directory.sync()
@@ -71,10 +71,10 @@ struct RepairMark: Equatable {
 extension RepairMark {
     /// Parses the content; nil if it is not complete.
     private init?(_ text: String) {
-        guard text.last == "\n", let end = text.lastIndex(of: " "),
-            text[text.index(after: end)...].dropLast() == RepairMark.check(of: text[..<end])
-        else { return nil }
-        let numbers = text[..<end].split(separator: " ").compactMap { UInt64($0) }
+        let words = text.parts(separatedBy: " ")
+        let body = words.dropLast().joined(separator: " ")
+        guard words.last == RepairMark.check(of: body) + "\n" else { return nil }
+        let numbers = words.dropLast().compactMap { UInt64($0) }
         guard numbers.count == 4 else { return nil }
         self.init(
             databaseID: numbers[0], firstNumber: numbers[1], generation: numbers[2],
