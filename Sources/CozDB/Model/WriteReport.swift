@@ -25,7 +25,8 @@ public struct WriteReport: Sendable {
     /// (`DatabaseOptions.rejectsSizeBytesMax`), or because somebody made them to share the id of
     /// another one. Their content is lost unless the input is kept.
     public var unkeptRefusals = 0
-    /// The first few refusals. Those of one source are in the order of its lines.
+    /// The first few refusals. Those of forgotten participants come first. The others of one source
+    /// are in the order of its lines.
     public var examples: [Refusal] = []
     /// Fields that received values of another type. ALTER and a replay can store these values.
     public var conflicts: [TypeConflict] = []

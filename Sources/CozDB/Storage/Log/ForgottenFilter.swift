@@ -116,6 +116,6 @@ struct ForgottenFilter {
         report.forgottenPoints += points
         report.refusedValues += values
         report.forgottenValues += values
-        for example in examples { report.examples.addExample(example) }
+        report.examples = Array((examples + report.examples).prefix(WriteReport.exampleCountMax))
     }
 }
