@@ -129,11 +129,17 @@ final class TerminalEditor: LineReader {
     private func setSize() -> Bool {
         let now = Terminal.columns(STDOUT_FILENO) ?? 80
         guard now != columns else { return false }
+        let isNarrower = now < columns ?? 0
         columns = now
         let cells = TerminalEditor.characterCountMax * TerminalEditor.characterColumnsMax
-        // Sound: libedit copies the strings.
-        unsafe cozEditSetTerminalValue(editor, "li", "\(cells / max(2, now) + 8)")
-        unsafe cozEditSetTerminalValue(editor, "co", "\(now)")
+        // libedit allocates its screen at each of the two calls. The smaller number comes first:
+        // the rows of a narrow window times the columns of a wide one are gigabytes.
+        var sizes = [("li", cells / max(2, now) + 8), ("co", now)]
+        if isNarrower { sizes.reverse() }
+        for (name, size) in sizes {
+            // Sound: libedit copies the strings.
+            unsafe cozEditSetTerminalValue(editor, name, "\(size)")
+        }
         return true
     }
 

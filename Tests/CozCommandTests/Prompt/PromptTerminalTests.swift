@@ -86,7 +86,7 @@ internal import Testing
     @Test func `the window may change while a line is typed`() throws {
         let terminal = try prompt(["--no-history"])
         _ = try #require(terminal.wait(for: Self.ready))
-        for columns in [100, 20, 7, 1, 150, 30, 10, 80] {
+        for columns in [100, 20, 7, 1, 150, 30, 10, 60_000, 2, 80] {
             terminal.resize(rows: columns == 7 ? 1 : 5, columns: UInt16(columns))
             // The end of what is typed, which no row cuts, is what comes back.
             try terminal.type("SELECT aaaa, bbbb, cccc, dddd, eeee FROM \(columns) ;")
