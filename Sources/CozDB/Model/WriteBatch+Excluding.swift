@@ -26,7 +26,8 @@ extension WriteBatch {
         var cellStart = 0
         for (index, row) in rows.enumerated() {
             while let source = sources.first, source.firstRow <= index {
-                batch.sources.append((batch.rows.count, sources.removeFirst().name))
+                // Takes the place of a source without a point left: the encoder expects one a row.
+                batch.source = sources.removeFirst().name
             }
             let range = cellStart..<Int(row.cellEnd)
             cellStart = range.upperBound
@@ -42,7 +43,7 @@ extension WriteBatch {
             row.cellEnd = UInt32(truncatingIfNeeded: batch.cells.count)
             batch.rows.append(row)
         }
-        batch.sources += sources.map { (batch.rows.count, $0.name) }
+        for source in sources { batch.source = source.name }
         return batch
     }
 }

@@ -188,6 +188,32 @@ struct ForgetTests {
         #expect(!kept.places(of: PlantedDatabase.markers).isEmpty)
     }
 
+    @Test func `refusals of others keep their sources beside those of the forgotten`() throws {
+        let database = try Database.inMemory()
+        var batch = WriteBatch()
+        func add(_ participant: String, _ value: FieldValue) throws {
+            try batch.add(
+                experiment: "m", tags: ["id_participant": participant],
+                time: Timestamp(nanoseconds: 1), fields: ["v": value])
+        }
+        try add("p0", .integer(1))
+        _ = try database.write(batch)
+        _ = try database.forget(["gone"])
+        batch.removeAll()
+        for participant in ["p1", "gone", "p2", "p3"] {
+            batch.source = participant + ".csv"
+            try add(participant, .string("text"))
+        }
+        let report = try database.write(batch)
+        #expect(report.forgottenPoints == 1 && report.forgottenValues == 0)
+        var sources: [String] = []
+        try database.rejects { entry throws(DatabaseError) in
+            sources.append(entry.refusal.source)
+            return true
+        }
+        #expect(sources.sorted() == ["p1.csv", "p2.csv", "p3.csv"])
+    }
+
     @Test func `names of others that begin alike stay`() throws {
         let system = FaultyFileSystem()
         let planted = PlantedDatabase(identity: .standard)
