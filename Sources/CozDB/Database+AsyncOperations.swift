@@ -111,7 +111,7 @@ extension Database {
             isCancelled throws(DatabaseError) in
             var entries: [RejectEntry] = []
             var left = max(0, offset)
-            // The task has its error already.
+            // A cancelled task has its error already; a page of no length needs no reading.
             if isCancelled() || limit <= 0 { return entries }
             try self.rejects { entry throws(DatabaseError) in
                 if isCancelled() { return false }

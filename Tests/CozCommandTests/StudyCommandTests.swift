@@ -218,7 +218,7 @@ struct StudyCommandTests {
     }
 
     @Test func `the days of three centuries cost in proportion`() throws {
-        // Some 130,000 days. Copying the rows of a participant for each took minutes.
+        // Some 124,000 days. Copying the rows of a participant for each took minutes.
         try write(
             "long,id_participant=p ws_survey_count=1i -9000000000000000000\n"
                 + "long,id_participant=p ws_survey_count=2i 1709251200000000000\n")

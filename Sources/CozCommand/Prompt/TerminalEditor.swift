@@ -132,8 +132,8 @@ final class TerminalEditor: LineReader {
         let isNarrower = now < columns ?? 0
         columns = now
         let cells = TerminalEditor.characterCountMax * TerminalEditor.characterColumnsMax
-        // libedit allocates its screen at each of the two calls. The smaller number comes first:
-        // the rows of a narrow window times the columns of a wide one are gigabytes.
+        // libedit allocates its screen at each of the two calls. The number that shrinks comes
+        // first: the rows of a narrow window times the columns of a wide one are gigabytes.
         var sizes = [("li", cells / max(2, now) + 8), ("co", now)]
         if isNarrower { sizes.reverse() }
         for (name, size) in sizes {

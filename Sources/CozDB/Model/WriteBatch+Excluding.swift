@@ -26,7 +26,7 @@ extension WriteBatch {
         var cellStart = 0
         for (index, row) in rows.enumerated() {
             while let source = sources.first, source.firstRow <= index {
-                // Takes the place of a source without a point left: the encoder expects one a row.
+                // Replaces a source that has no points left. A row begins at most one source.
                 batch.source = sources.removeFirst().name
             }
             let range = cellStart..<Int(row.cellEnd)

@@ -43,7 +43,7 @@ public struct WriteReport: Sendable {
 
 extension [Refusal] {
     /// Whether a refusal of this line becomes an example of the report: always until there are
-    /// enough, then only before the last one.
+    /// enough, then only before the last one in the same source.
     func needsExample(_ source: String, line: Int) -> Bool {
         guard count >= WriteReport.exampleCountMax, let last else { return true }
         return line < last.line && Name(source) == Name(last.source)

@@ -30,7 +30,7 @@ struct BeiweAnswers {
     private var rows: [Row] = []
     private var sizeBytes = 0
     private var questions: Set<Name> = []
-    /// A hash of the contents. It distinguishes surveys sent in the same second.
+    /// A hash of the contents. It distinguishes surveys sent in the same millisecond.
     private var identity: UInt64 = 0
 
     /// - Parameter header: must satisfy `BeiweHeader.isAnswers`.
