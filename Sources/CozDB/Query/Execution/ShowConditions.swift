@@ -47,18 +47,20 @@ struct MeasurementCondition {
 
 /// The part of WHERE about `value`: the value of each tag in SHOW TAG KEYS and SHOW TAG VALUES.
 struct TagValueCondition {
-    private let condition: Expression
+    private typealias Test = (String) throws(DatabaseError) -> Bool
+
+    private let test: Test
 
     /// Creates the condition; nil if WHERE does not mention `value`.
     init?(_ condition: Expression?) {
         guard let part = condition.flatMap({ TagValueCondition.part(of: $0, isAbout: true) }) else {
             return nil
         }
-        self.condition = part
+        test = TagValueCondition.test(part)
     }
 
     func accepts(_ value: String) throws(DatabaseError) -> Bool {
-        try accepts(condition, value)
+        try test(value)
     }
 
     /// Returns WHERE without the part about `value`.
@@ -78,23 +80,32 @@ struct TagValueCondition {
             return .binary(symbol, left, right)
         case .binary(let symbol, .reference(let reference), _) where symbol.isEquality:
             return (reference.name == "value") == isAbout ? expression : nil
+        case .contains(.reference(let reference), _, _):
+            return (reference.name == "value") == isAbout ? expression : nil
         default: return isAbout ? nil : expression
         }
     }
 
-    private func accepts(_ expression: Expression, _ value: String) throws(DatabaseError) -> Bool {
+    /// Returns the test of a value. A list is hashed once for all values.
+    private static func test(_ expression: Expression) -> Test {
         switch expression {
-        case .parenthesis(let inner): return try accepts(inner, value)
+        case .parenthesis(let inner): return test(inner)
         case .binary(.and, let left, let right):
-            return try accepts(left, value) ? try accepts(right, value) : false
+            let (first, second) = (test(left), test(right))
+            return { value throws(DatabaseError) in try first(value) ? try second(value) : false }
         case .binary(.or, let left, let right):
-            return try accepts(left, value) ? true : try accepts(right, value)
+            let (first, second) = (test(left), test(right))
+            return { value throws(DatabaseError) in try first(value) ? true : try second(value) }
         // A string never compares to a number, not even as unequal.
         case .binary(let symbol, _, let right) where !symbol.isRegex && !right.bare.isText:
-            return false
+            return { _ in false }
         default:
-            let (_, test, negated) = try TagTest.parts(of: expression)
-            return test(value) != negated
+            do throws(DatabaseError) {
+                let (_, test, negated) = try TagTest.parts(of: expression)
+                return { test($0) != negated }
+            } catch {
+                return { _ throws(DatabaseError) in throw error }
+            }
         }
     }
 }
@@ -153,7 +164,7 @@ extension Operator {
 }
 
 extension Expression {
-    fileprivate var isText: Bool {
+    var isText: Bool {
         if case .string = self { true } else { false }
     }
 }
@@ -164,8 +175,12 @@ extension Evaluation {
         switch self {
         case .stringTest(.column(let index), let test, _):
             .stringTest(.column(index), test, missing: false)
+        case .contains(let operand, let values, let negated):
+            .contains(operand.matchingNoMissingTag, values, negated: negated)
         case .binary(let symbol, let left, let right):
             .binary(symbol, left.matchingNoMissingTag, right.matchingNoMissingTag)
+        // As ConditionBinder binds an attribute.
+        case .coalesce(let parts, _) where parts.count == 2 && parts[0].isColumn: parts[0]
         default: self
         }
     }

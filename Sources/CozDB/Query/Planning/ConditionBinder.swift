@@ -104,9 +104,15 @@ struct ConditionBinder {
         if case .unsigned(let value) = side.bare, symbol.isComparison,
             (try? plan.type(of: otherBound, other, inCondition: true)) == .integer
         {
-            return .constant(.float(Swift.max(Double(value), 0x1p63.nextUp)))
+            return .constant(.float(aboveIntegers(value)))
         }
         return text(side, bound)
+    }
+
+    /// The float of a literal that is larger than each integer. Converted, the largest integers
+    /// are 2^63, as the smallest such literal is.
+    private func aboveIntegers(_ literal: UInt64) -> Double {
+        Swift.max(Double(literal), 0x1p63.nextUp)
     }
 
     /// Returns an operand with the empty string for a missing attribute.
@@ -127,23 +133,33 @@ struct ConditionBinder {
         }
     }
 
+    /// Binds `x IN (...)` or `x NOT IN (...)`. A value that cannot be compared with one of the list
+    /// equals none of it.
     private func contains(
         _ inner: Expression, _ list: [Expression], negated: Bool
     ) throws(DatabaseError) -> Evaluation {
-        // Each way binds the operand once: twice would double the cost at each level of a chain.
+        // Bind the operand once: twice would double the cost at each level of a chain.
+        let bound = try bind(inner)
         if list.isEmpty, !isTag(inner) {
-            let bound = try bind(inner)
             return negated ? .isNull(bound, negated: true) : .constant(.boolean(false))
         }
+        let type = try? plan.type(of: bound, inner, inCondition: true)
         var values: [FieldValue] = []
         for item in list {
-            guard case .constant(let value?) = try bind(item) else { continue }
-            values.append(value)
+            if case .unsigned(let value) = item, type == .integer {
+                values.append(.float(aboveIntegers(value)))
+            } else if case .constant(let value?) = try bind(item) {
+                values.append(value)
+            }
         }
-        if values.allSatisfy({ $0.type == .string }) {
-            return try test(inner, .isAmong(ValueSet(values), negated: negated))
+        let set = ValueSet(values)
+        if type ?? .string == .string, list.allSatisfy(\.isText) {
+            return test(inner, bound, .isAmong(set, negated: negated))
         }
-        return .contains(try bind(inner), ValueSet(values), negated: negated)
+        // A name that may be a tag is the empty string, as for `=`.
+        let isEmptyText = isUnknown(inner) && isTag(inner)
+        return .contains(
+            isEmptyText ? .constant(.string("")) : text(inner, bound), set, negated: negated)
     }
 
     /// Whether an expression has a text in every row: a missing tag is the empty string.
@@ -156,12 +172,17 @@ struct ConditionBinder {
         }
     }
 
-    /// Binds a string test. A missing tag is the empty string; a missing field satisfies no test.
     private func test(
         _ side: Expression, _ rule: StringTest.Rule
     ) throws(DatabaseError) -> Evaluation {
+        test(side, try bind(side), rule)
+    }
+
+    /// Binds a string test. A missing tag is the empty string; a missing field satisfies no test.
+    private func test(
+        _ side: Expression, _ bound: Evaluation, _ rule: StringTest.Rule
+    ) -> Evaluation {
         let test = StringTest(rule)
-        let bound = try bind(side)
         guard case .reference(let reference) = side.bare else {
             return .stringTest(bound, test, missing: false)
         }
