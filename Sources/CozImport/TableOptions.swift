@@ -80,3 +80,17 @@ public struct TableOptions: Sendable {
         return .timeFormat
     }
 }
+
+extension TableOptions {
+    /// Whether a column has no name, or one that pandas gives to such a column: `Unnamed: 0`,
+    /// `Unnamed: 0.1`. It usually holds row numbers.
+    package static func isRowNumber(_ name: [UInt8]) -> Bool {
+        let prefix = Array("Unnamed: ".utf8)
+        guard name.starts(with: prefix) else { return name.isEmpty }
+        let parts = name.dropFirst(prefix.count)
+            .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return parts.count <= 2
+            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { digits.contains($0) } }
+    }
+}

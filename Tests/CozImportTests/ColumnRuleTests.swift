@@ -27,6 +27,29 @@ internal import Testing
         }
     }
 
+    @Test func `only row numbers have names that begin with Unnamed`() throws {
+        let text = """
+            time,id_participant,x,Unnamed: note,Unnamed: 0,Unnamed: 0.1,Unnamed: 0.,Unnamed: x0
+            5,p,1,hello,7,8,9,10
+
+            """
+        func line(_ change: (inout ImportOptions) -> Void = { _ in }) throws -> String? {
+            try read(text, .csv) {
+                $0.experiment = "d"
+                change(&$0)
+            }.lines.first
+        }
+        let others = #"Unnamed: 0.=9,Unnamed: note="hello",Unnamed: x0=10,x=1 5"#
+        #expect(try line() == "d,id_participant=p " + others)
+        let named = try line { $0.table.columnTypes = [("Unnamed: 0", .integer)] }
+        #expect(named == "d,id_participant=p Unnamed: 0=7i," + others)
+        let database = try Database.inMemory()
+        try database.declare(
+            experiment: "d", fields: [SchemaPreset.Field("Unnamed: 0", .integer)])
+        let schemas = try database.schemas()
+        #expect(try line { $0.schemas = schemas } == named)
+    }
+
     // MARK: Tags that cannot be stored
 
     private static let badTags: [String: (format: InputFormat, text: String)] = [

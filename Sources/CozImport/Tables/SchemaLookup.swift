@@ -48,6 +48,16 @@ struct SchemaLookup {
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }
 
+    /// Whether a column is a field by the options, or in the database.
+    ///
+    /// - Parameter experiment: that of all rows; nil if it is unknown.
+    func isField(_ column: [UInt8], in experiment: [UInt8]?) -> Bool {
+        if column.isEmpty { return false }
+        if named.types[column] != nil { return true }
+        if let experiment { return type(of: column, in: experiment) != nil }
+        return schemas.keys.contains { type(of: column, in: $0) != nil }
+    }
+
     /// The experiment in the database; nil if it is new.
     func schema(of experiment: [UInt8]) -> ExperimentSchema? { schemas[experiment] }
 

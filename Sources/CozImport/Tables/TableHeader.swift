@@ -50,11 +50,11 @@ struct TableHeader {
         markTime(&layout)
         markExperiment(&layout)
         markTags(&layout, isFlux: isUnpivoted)
+        let experiment = experiment(layout)
         for (index, column) in layout.columns.enumerated()
-        where column.role == .field
-            && (column.name.isEmpty || column.title.hasBytePrefix("Unnamed: "))
+        where column.role == .field && TableOptions.isRowNumber(column.name)
+            && !lookup.isField(column.name, in: experiment)
         {
-            // Row numbers, as pandas writes them.
             layout.columns[index].role = .ignored
         }
         applyTypes(&layout)

@@ -69,8 +69,7 @@ struct CozieHeader {
     }
 
     private static func role(_ name: [UInt8]) -> CozieColumnRole {
-        // pandas names an unnamed column like this when it reads and rewrites a file.
-        if name.isEmpty || name.starts(with: "Unnamed: ".utf8) { return .ignored }
+        if TableOptions.isRowNumber(name) { return .ignored }
         let isTag = ResearcherRequest.tags.contains { name.elementsEqual($0.utf8) }
         return isTag ? .tag : .field
     }
