@@ -88,6 +88,10 @@ struct Evaluator {
                 evaluate(inner, columns, count: count), test, missing: missing, count: count)
         case .contains(let inner, let values, let negated):
             let vector = shownValues(of: inner, columns, count: count)
+            if vector.type == .string {
+                let test = StringTest(.isAmong(values, negated: negated))
+                return strings(vector, test, missing: false, count: count)
+            }
             return .mask(
                 (0..<count).map { row in
                     guard let value = vector.value(row) else { return false }
@@ -158,7 +162,11 @@ extension Evaluation {
         case .binary(let symbol, let left, let right):
             let left = left.specialized(tag)
             let right = right.specialized(tag)
-            if let short = Evaluation.shortcut(symbol, left, right) { return short }
+            if let short = Evaluation.shortcut(symbol, left, right)
+                ?? Evaluation.comparison(symbol, left, right)
+            {
+                return short
+            }
             return Evaluation.binary(symbol, left, right).folded([left, right])
         case .math(let function, let arguments):
             let parts = arguments.map { $0.specialized(tag) }
@@ -171,6 +179,8 @@ extension Evaluation {
                 }
                 return argument.specialized(tag)
             }
+            let first = parts.first { if case .constant(nil) = $0 { false } else { true } }
+            if case .constant(.string)? = first, type == .string, let first { return first }
             return Evaluation.coalesce(parts, type: type).folded(parts)
         case .isNull(let inner, let negated):
             let part = inner.specialized(tag)
@@ -184,7 +194,14 @@ extension Evaluation {
             return Evaluation.stringTest(part, test, missing: missing).folded([part])
         case .contains(let inner, let values, let negated):
             let part = inner.specialized(tag)
-            return Evaluation.contains(part, values, negated: negated).folded([part])
+            switch part {
+            case .constant(nil): return .constant(.boolean(false))
+            case .constant(.float(let number)?) where number.isNaN:
+                return .constant(.boolean(false))
+            case .constant(let value?):
+                return .constant(.boolean(values.contains(value) != negated))
+            default: return .contains(part, values, negated: negated)
+            }
         case .delay(let inner, let unit): return .delay(inner.specialized(tag), unit: unit)
         }
     }
@@ -274,6 +291,22 @@ extension Evaluation {
             return .constant(.boolean(isTrue))
         }
         return nil
+    }
+
+    /// Compares two constants of which one is a text. Conditions do so for each series: no vectors
+    /// of one row are made for that.
+    private static func comparison(
+        _ symbol: Operator, _ left: Evaluation, _ right: Evaluation
+    ) -> Evaluation? {
+        guard symbol.isComparison, case .constant(let left?) = left,
+            case .constant(let right?) = right
+        else { return nil }
+        switch (left, right) {
+        case (.string(let left), .string(let right)) where symbol == .equal || symbol == .notEqual:
+            return .constant(.boolean((Name(left) == Name(right)) == (symbol == .equal)))
+        case (.string, _), (_, .string): return .constant(.boolean(false))
+        default: return nil
+        }
     }
 
     /// Whether the condition is a constant other than true.

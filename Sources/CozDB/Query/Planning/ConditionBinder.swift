@@ -156,19 +156,32 @@ struct ConditionBinder {
         if type ?? .string == .string, list.allSatisfy(\.isText) {
             return test(inner, bound, .isAmong(set, negated: negated))
         }
-        // A name that may be a tag is the empty string, as for `=`.
-        let isEmptyText = isUnknown(inner) && isTag(inner)
-        return .contains(
-            isEmptyText ? .constant(.string("")) : text(inner, bound), set, negated: negated)
+        // A name that the source lacks is the empty string next to a text, as for `=`.
+        if isMissing(inner), isTag(inner) || list.contains(where: \.isText) {
+            return .contains(.constant(.string("")), set, negated: negated)
+        }
+        return .contains(text(inner, bound), set, negated: negated)
     }
 
-    /// Whether an expression has a text in every row: a missing tag is the empty string.
+    private func isMissing(_ side: Expression) -> Bool {
+        guard case .reference(let reference) = side.bare, case .missing = binding(reference) else {
+            return false
+        }
+        return true
+    }
+
+    /// Whether an expression has a text in every row: a missing tag is the empty string. A name
+    /// that no source has may be a tag.
     private func isTag(_ side: Expression) -> Bool {
         guard case .reference(let reference) = side.bare else { return false }
-        return switch binding(reference) {
-        case .column(_, let isTag): isTag
-        case .tag, .missing: true
-        case .output, .computed, .null: false
+        switch binding(reference) {
+        case .column(_, let isTag): return isTag
+        case .tag: return true
+        case .missing:
+            let index = plan.reference(reference)
+            let mayBeTag = reference.kind == .any || reference.kind == .tag
+            return plan.isTagEverywhere(index) || mayBeTag && plan.references[index].type == nil
+        case .output, .computed, .null: return false
         }
     }
 

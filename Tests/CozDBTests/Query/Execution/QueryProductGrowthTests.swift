@@ -46,6 +46,10 @@ internal import Testing
         ("fields of fields", { "f\($0) > f\($0 + 1)" }),
         ("times", { "time = \($0)" }),
         ("hours", { "hour_of_day(time) = \($0)" }),
+        ("lists of both", { "id_participant IN ('p\($0)', 1)" }),
+        ("lists of neither", { "id_participant NOT IN (\($0), true)" }),
+        ("numbers of participants", { "id_participant = \($0)" }),
+        ("coalesced", { "coalesce(t1::tag, id_participant) = 'p\($0)'" }),
         ("pairs", { "(s = 'text \($0)' AND f = \($0))" }),
     ]
 
