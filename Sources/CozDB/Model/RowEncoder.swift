@@ -135,6 +135,15 @@ private struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
         try row.set(value, for: key.stringValue)
     }
 
+    // The standard library's own forms for these two refuse them.
+    func encode(_ value: Int128, forKey key: Key) throws {
+        try row.set(value, for: key.stringValue)
+    }
+
+    func encode(_ value: UInt128, forKey key: Key) throws {
+        try row.set(value, for: key.stringValue)
+    }
+
     func nestedContainer<Other: CodingKey>(
         keyedBy type: Other.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Other> {
@@ -183,6 +192,9 @@ private final class PropertyEncoder: Encoder, SingleValueEncodingContainer {
             try value.encode(to: self)
         }
     }
+
+    func encode(_ number: Int128) throws { value = try number.field(name) }
+    func encode(_ number: UInt128) throws { value = try number.field(name) }
 }
 
 /// What rows are refused for, when they are written and when they are read.

@@ -132,6 +132,15 @@ private struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
         try row.decode(key.stringValue)
     }
 
+    // The standard library's own forms for these two refuse them.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+        try row.decode(key.stringValue)
+    }
+
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+        try row.decode(key.stringValue)
+    }
+
     func nestedContainer<Other: CodingKey>(
         keyedBy type: Other.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Other> {
@@ -179,7 +188,11 @@ private struct PropertyDecoder: Decoder, SingleValueDecodingContainer, FieldValu
 
     func fieldValue() throws -> FieldValue { try decode(FieldValue.self) }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read() }
+    func decode(_ type: Int128.Type) throws -> Int128 { try read() }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try read() }
+
+    private func read<Value: Decodable>() throws -> Value {
         if source == .time, case .integer(let nanoseconds)? = value,
             let time = Timestamp(nanoseconds: nanoseconds) as? Value
         {

@@ -187,6 +187,54 @@ struct RowDecoderTests {
         #expect(nulls[1].i == Wrapped(nil))
     }
 
+    @Test func `an integer of 128 bits is read and written as others are`() throws {
+        struct Row: Codable, Equatable {
+            var time: Timestamp
+            var id_participant: String?
+            var i: Int128?
+            var f: UInt128?
+        }
+        let rows = try database.query("SELECT i, f FROM m").rows(as: Row.self)
+        #expect(rows.count == 3 && rows[1].i == 3 && rows[1].f == 2)
+        let count = try database.query("SELECT count(i) FROM m")
+        #expect(try count.rows(as: Int128.self) == count.rows(as: Int.self).map { Int128($0) })
+        let written = Row(time: Timestamp(nanoseconds: 7), id_participant: "p", i: -5, f: 6)
+        _ = try database.write([written], experiment: "wide", tags: ["id_participant"])
+        let back = try database.query("SELECT id_participant, i, f FROM wide").rows(as: Row.self)
+        #expect(back == [written])
+    }
+
+    @Test func `a tag is one in a column of a subquery, too`() throws {
+        struct Row: Decodable, Equatable {
+            var id: Int?
+        }
+        var batch = WriteBatch()
+        try batch.add(
+            experiment: "numbered", tags: ["id_participant": "7", "site": "12"],
+            time: Timestamp(nanoseconds: 1), fields: ["f": 1, "id": "8"])
+        _ = try database.write(batch)
+        for text in [
+            "SELECT f, id_participant AS id FROM numbered",
+            "SELECT f, p AS id FROM (SELECT f, id_participant AS p FROM numbered)",
+            "SELECT f, q AS id FROM (SELECT f, p AS q FROM (SELECT f, id_participant AS p "
+                + "FROM numbered))",
+        ] {
+            let result = try database.query(text)
+            #expect(result.columns.last?.tag == "id_participant", "\(text)")
+            #expect(try result.rows(as: Row.self) == [Row(id: 7)], "\(text)")
+        }
+        let site = try database.query(
+            "SELECT f, site AS id FROM (SELECT f, site FROM numbered)")
+        #expect(try site.rows(as: Row.self) == [Row(id: 12)])
+        // A field is none, and two tags in one column are neither.
+        let field = try database.query("SELECT f, id FROM (SELECT f, id FROM numbered)")
+        #expect(field.columns.last?.tag == nil)
+        let both = try database.query(
+            "SELECT f, id FROM (SELECT f, site AS id FROM numbered), "
+                + "(SELECT f, id_participant AS id FROM numbered)")
+        #expect(both.columns.last?.tag == nil)
+    }
+
     @Test("a missing tag is nil, or empty where the property is not optional")
     func missingTags() throws {
         struct Optional: Decodable {

@@ -27,8 +27,8 @@ final class SinkOutput<Sink: QueryResultSink>: SeriesOutput {
         columns = [ResultColumn(name: plan.timeName, type: .integer, isTime: true)]
         columns += plan.columns.map { column in
             var result = ResultColumn(name: column.name, type: column.type)
-            if case .column(let index) = column.evaluation, plan.references[index].isTag {
-                result.tag = plan.references[index].name
+            if case .column(let index) = column.evaluation {
+                result.tag = plan.tagShown(by: index)
             }
             return result
         }

@@ -232,6 +232,28 @@ final class SelectPlan: @unchecked Sendable {
         return isKnown
     }
 
+    /// Returns the tag that a reference shows, by its own name; nil for a field, and if the sources
+    /// show different tags.
+    func tagShown(by reference: Int) -> String? {
+        guard isTagEverywhere(reference) else { return nil }
+        var shown: String?
+        for source in sources {
+            var tag: String? = references[reference].name
+            switch (source.bindings[reference], source.origin) {
+            case (.null, _), (.missing, _): continue
+            case (.output(let column), .subquery(let inner)):
+                tag = nil
+                if case .column(let index) = inner.columns[column].evaluation {
+                    tag = inner.tagShown(by: index)
+                }
+            default: break
+            }
+            guard let tag, Name(shown ?? tag) == Name(tag) else { return nil }
+            shown = tag
+        }
+        return shown
+    }
+
     /// Returns whether a reference may have field values in a source. Tags alone produce no rows.
     func isField(_ reference: Int, _ source: PlannedSource) -> Bool {
         switch (source.bindings[reference], source.origin) {
