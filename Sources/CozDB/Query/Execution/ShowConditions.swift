@@ -175,12 +175,8 @@ extension Evaluation {
         switch self {
         case .stringTest(.column(let index), let test, _):
             .stringTest(.column(index), test, missing: false)
-        case .contains(let operand, let values, let negated):
-            .contains(operand.matchingNoMissingTag, values, negated: negated)
         case .binary(let symbol, let left, let right):
             .binary(symbol, left.matchingNoMissingTag, right.matchingNoMissingTag)
-        // As ConditionBinder binds an attribute.
-        case .coalesce(let parts, _) where parts.count == 2 && parts[0].isColumn: parts[0]
         default: self
         }
     }

@@ -88,10 +88,6 @@ struct Evaluator {
                 evaluate(inner, columns, count: count), test, missing: missing, count: count)
         case .contains(let inner, let values, let negated):
             let vector = shownValues(of: inner, columns, count: count)
-            if vector.type == .string {
-                let test = StringTest(.isAmong(values, negated: negated))
-                return strings(vector, test, missing: false, count: count)
-            }
             return .mask(
                 (0..<count).map { row in
                     guard let value = vector.value(row) else { return false }
@@ -194,14 +190,7 @@ extension Evaluation {
             return Evaluation.stringTest(part, test, missing: missing).folded([part])
         case .contains(let inner, let values, let negated):
             let part = inner.specialized(tag)
-            switch part {
-            case .constant(nil): return .constant(.boolean(false))
-            case .constant(.float(let number)?) where number.isNaN:
-                return .constant(.boolean(false))
-            case .constant(let value?):
-                return .constant(.boolean(values.contains(value) != negated))
-            default: return .contains(part, values, negated: negated)
-            }
+            return Evaluation.contains(part, values, negated: negated).folded([part])
         case .delay(let inner, let unit): return .delay(inner.specialized(tag), unit: unit)
         }
     }

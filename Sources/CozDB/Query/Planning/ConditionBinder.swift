@@ -152,15 +152,14 @@ struct ConditionBinder {
                 values.append(value)
             }
         }
+        // A field that the source lacks is the empty string next to a text, as for `=`.
+        if isMissing(inner), !isTag(inner), !list.contains(where: \.isText) {
+            return .constant(.boolean(false))
+        }
         let set = ValueSet(values)
-        if type ?? .string == .string, list.allSatisfy(\.isText) {
-            return test(inner, bound, .isAmong(set, negated: negated))
-        }
-        // A name that the source lacks is the empty string next to a text, as for `=`.
-        if isMissing(inner), isTag(inner) || list.contains(where: \.isText) {
-            return .contains(.constant(.string("")), set, negated: negated)
-        }
-        return .contains(text(inner, bound), set, negated: negated)
+        return type ?? .string == .string
+            ? test(inner, bound, .isAmong(set, negated: negated))
+            : .contains(bound, set, negated: negated)
     }
 
     private func isMissing(_ side: Expression) -> Bool {
