@@ -47,9 +47,7 @@ struct MeasurementCondition {
 
 /// The part of WHERE about `value`: the value of each tag in SHOW TAG KEYS and SHOW TAG VALUES.
 struct TagValueCondition {
-    private typealias Test = (String) throws(DatabaseError) -> Bool
-
-    private let test: Test
+    private let test: (String) throws(DatabaseError) -> Bool
 
     /// Creates the condition; nil if WHERE does not mention `value`.
     init?(_ condition: Expression?) {
@@ -87,7 +85,9 @@ struct TagValueCondition {
     }
 
     /// Returns the test of a value. A list is hashed once for all values.
-    private static func test(_ expression: Expression) -> Test {
+    private static func test(
+        _ expression: Expression
+    ) -> (String) throws(DatabaseError) -> Bool {
         switch expression {
         case .parenthesis(let inner): return test(inner)
         case .binary(.and, let left, let right):
@@ -161,12 +161,6 @@ enum TagTest {
 
 extension Operator {
     fileprivate var isEquality: Bool { self == .equal || self == .notEqual || isRegex }
-}
-
-extension Expression {
-    var isText: Bool {
-        if case .string = self { true } else { false }
-    }
 }
 
 extension Evaluation {

@@ -109,6 +109,10 @@ indirect enum Expression: Sendable {
         return self
     }
 
+    var isText: Bool {
+        if case .string = self { true } else { false }
+    }
+
     /// The direct children of the expression.
     var parts: [Expression] {
         switch self {
