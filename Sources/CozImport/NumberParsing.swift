@@ -227,4 +227,43 @@ package enum NumberParsing {
         }
         return ScannedNumber(kind: .float, bits: value.bitPattern, end: range.upperBound)
     }
+
+    // MARK: Whole numbers
+
+    /// Whether a number became a whole Double of 64 bits that is another number, so that an integer
+    /// field must not store it. With a point or an exponent, a text as which programs print the
+    /// Double counts as the same number.
+    package static func isRounded(
+        _ text: PaddedBytes, _ range: Range<Int>, to value: Double
+    ) -> Bool {
+        // Two numbers of up to fifteen digits have different Doubles.
+        guard range.count > 15, let whole = Int64(exactly: value) else { return false }
+        let copy = text.copy(range)
+        let written = SignificantDigits(copy)
+        if written == SignificantDigits(Array(String(whole).utf8)) { return false }
+        let isFloat = copy.contains { $0 == point || $0 | 0x20 == UInt8(ascii: "e") }
+        return !isFloat || written != SignificantDigits(Array(value.description.utf8))
+    }
+
+    /// The digits of a decimal number without zeros at either end, and its power of ten.
+    private struct SignificantDigits: Equatable {
+        private var digits: [UInt8] = []
+        /// That of the first digit.
+        private var power = 0
+
+        /// - Parameter text: a number as programs write it.
+        init(_ text: [UInt8]) {
+            let isExponent = { (byte: UInt8) in byte | 0x20 == UInt8(ascii: "e") }
+            let end = text.firstIndex(where: isExponent) ?? text.count
+            let pointless = text[..<end].filter { $0 &- 0x30 < 10 || $0 == NumberParsing.point }
+            let wholeCount = pointless.firstIndex(of: NumberParsing.point) ?? pointless.count
+            digits = pointless.filter { $0 != NumberParsing.point }
+            let zeros = digits.prefix { $0 == UInt8(ascii: "0") }.count
+            digits.removeFirst(zeros)
+            while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+            // A Double has no power that needs more digits, zeros before them aside.
+            let exponent = Int(String(decoding: text[end...].dropFirst(), as: UTF8.self)) ?? 0
+            power = digits.isEmpty ? 0 : wholeCount - zeros + exponent
+        }
+    }
 }

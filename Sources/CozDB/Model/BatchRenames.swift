@@ -25,7 +25,8 @@ struct BatchRenames: Sendable {
         /// Indices of the new name and in `applied`; nil if the column is not renamed.
         var rename: (target: Int, applied: Int)?
         var experiment: Int
-        /// Type of the values and whether the input has types, as stored in `WriteBatch.columns`.
+        /// Types of the values and of the field, and whether the input has types, as stored in
+        /// `WriteBatch.columns`.
         var kind: UInt8
     }
 

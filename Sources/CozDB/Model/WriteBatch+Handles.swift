@@ -109,8 +109,23 @@ extension WriteBatch {
     public mutating func column(
         experiment: ExperimentHandle, name: Span<UInt8>, type: FieldType, isTyped: Bool = true
     ) -> ColumnHandle {
+        column(
+            experiment: experiment, name: name, type: type, isTyped: isTyped, fieldType: nil)
+    }
+
+    /// Returns the handle of a field for values of one type.
+    ///
+    /// - Parameter fieldType: The type that the input asks for, if the values have another. If the
+    ///   field is new, a refused value declares it with this type. A float that asks for a float
+    ///   field was rounded, so no integer field stores it.
+    package mutating func column(
+        experiment: ExperimentHandle, name: Span<UInt8>, type: FieldType, isTyped: Bool = true,
+        fieldType: FieldType?
+    ) -> ColumnHandle {
         guard let experiment = number(experiment) else { return .none }
-        let kind = type.rawValue | (isTyped ? 0 : WriteBatch.untypedMark)
+        let kind =
+            type.rawValue | (fieldType?.rawValue ?? 0) << WriteBatch.fieldTypeShift
+            | (isTyped ? 0 : WriteBatch.untypedMark)
         guard !renaming.isEmpty else {
             let number = storedColumn(experiment: experiment, name: name, kind)
             return handle(number)
@@ -130,7 +145,9 @@ extension WriteBatch {
 
     static var untypedMark: UInt8 { 0x80 }
     static var renamedMark: UInt8 { 0x40 }
-    static var typeMask: UInt8 { 0x3F }
+    static var typeMask: UInt8 { 0x07 }
+    /// Where the field type begins, which has as many bits as the type.
+    static var fieldTypeShift: UInt8 { 3 }
 
     private func handle(_ column: UInt32) -> ColumnHandle {
         ColumnHandle(number: column, mark: columnMarks[Int(column)])

@@ -25,9 +25,16 @@ public struct WriteBatch: Sendable {
         var type: FieldType
         /// Whether the input declared this type. False if it was inferred from the values.
         var isTyped: Bool
+        /// The type that the input asks for; nil if it is that of the values.
+        var fieldType: FieldType?
 
         /// The type of the field if nothing else is known about it.
-        var newFieldType: FieldType { !isTyped && type == .integer ? .float : type }
+        var newFieldType: FieldType {
+            fieldType ?? (!isTyped && type == .integer ? .float : type)
+        }
+
+        /// Whether the values are floats that are not what was written, but near it.
+        var isRounded: Bool { type == .float && fieldType == .float }
 
         /// Whether a blank string counts as missing in a field of another type.
         var dropsBlanks: Bool { !isTyped && type == .string }
@@ -80,8 +87,6 @@ public struct WriteBatch: Sendable {
     }
     /// Fields that the commit declares, by experiment.
     private(set) var declarations: [(experiment: Int, field: SchemaPreset.Field)] = []
-    /// Declarations of types that apply only if the experiment gets a row.
-    private(set) var rowDeclarations: [(experiment: Int, field: SchemaPreset.Field)] = []
     /// The participant of lines that name none. If that participant was forgotten, their refused
     /// lines are not kept.
     public var assumedParticipant: String?
@@ -143,7 +148,6 @@ public struct WriteBatch: Sendable {
         refusals.removeAll(keepingCapacity: true)
         refusedLineCount = 0
         declarations.removeAll()
-        rowDeclarations.removeAll()
         suggestedPresets.removeAll()
         sources = [(0, source)]
         experiments.removeAll()
@@ -203,16 +207,6 @@ public struct WriteBatch: Sendable {
         var field = field
         field.name = renaming.newName(of: Name(field.name)) ?? field.name
         declarations.append((Int(experiment), field))
-    }
-
-    /// Declares the type that an importer was asked for. It applies if the batch has a row of the
-    /// experiment that its identity accepts; a refused row must not create an experiment.
-    package mutating func declareType(
-        _ name: String, _ type: FieldType, experiment: ExperimentHandle
-    ) {
-        guard let experiment = number(experiment) else { return }
-        let name = renaming.newName(of: Name(name)) ?? name
-        rowDeclarations.append((Int(experiment), SchemaPreset.Field(name, type)))
     }
 
     /// Adds a point. Tags with an empty value count as missing. Fields and tags named `time` are
@@ -303,7 +297,9 @@ public struct WriteBatch: Sendable {
             experiment: WriteBatch.number(bytes, at: 1),
             name: String(decoding: name, as: UTF8.self),
             type: FieldType(rawValue: bytes[0] & WriteBatch.typeMask) ?? .string,
-            isTyped: bytes[0] & WriteBatch.untypedMark == 0)
+            isTyped: bytes[0] & WriteBatch.untypedMark == 0,
+            fieldType: FieldType(
+                rawValue: bytes[0] >> WriteBatch.fieldTypeShift & WriteBatch.typeMask))
     }
 
     func experiment(ofColumn index: Int) -> Int {

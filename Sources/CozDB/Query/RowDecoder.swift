@@ -315,6 +315,8 @@ extension QueryResult {
     ///     let counts = try database.query("SELECT count(q_mood) FROM dev").rows(as: Int.self)
     ///     let rows = try database.query("SELECT * FROM dev").rows(as: [String: FieldValue?].self)
     ///
+    /// A type reads its row in `init(from:)`; a decoder that it keeps reads later rows.
+    ///
     /// Cost: about half a microsecond a property. ``ResultVector`` is faster.
     ///
     /// - Throws: `usage` with the column and row if a property is missing, null or of another type;

@@ -17,6 +17,8 @@ package struct TimedColumn {
 
     package var kind: Kind
     package var name: String
+    /// The type of the field if it is new; nil: that of the first value.
+    package var fieldType: FieldType?
     fileprivate var float = WriteBatch.ColumnHandle.none
     fileprivate var integer = WriteBatch.ColumnHandle.none
     fileprivate var text = WriteBatch.ColumnHandle.none
@@ -86,10 +88,15 @@ package struct TimedRows {
         self.tagSet = tagSet
         for index in columns.indices {
             let name = columns[index].name.utf8.span
-            columns[index].float = batch.column(experiment: experiment, name: name, type: .float)
-            columns[index].integer = batch.column(
-                experiment: experiment, name: name, type: .integer)
-            columns[index].text = batch.column(experiment: experiment, name: name, type: .string)
+            let asked = columns[index].fieldType
+            func handle(_ type: FieldType) -> WriteBatch.ColumnHandle {
+                batch.column(
+                    experiment: experiment, name: name, type: type,
+                    fieldType: asked == type ? nil : asked)
+            }
+            columns[index].float = handle(.float)
+            columns[index].integer = handle(.integer)
+            columns[index].text = handle(.string)
             columns[index].lastText = nil
         }
         guard let constant else { return }

@@ -344,14 +344,7 @@ struct ObjectRows {
         let column = columns.all[cell.column]
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)
-        // A type that was only inferred is that of the field once a value is stored.
-        let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
         let experiment = plans[current].handle
-        if let asked, asked != type {
-            let name = plans[current].name
-            plans[current].mismatched.declare(
-                column.name, cell.column, asked, (name, experiment), lookup, &batch)
-        }
         let hasFieldType = field.type == type
         let handle: WriteBatch.ColumnHandle
         if hasFieldType, let known = field.handle {
@@ -360,8 +353,10 @@ struct ObjectRows {
             handle = batch.column(experiment: experiment, name: column.name.span, type: type)
             keep(Field(type: type, handle: handle), of: cell.column)
         } else {
+            // A type that was only inferred is that of the field once a value is stored.
+            let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
             handle = plans[current].mismatched.handle(
-                column.name, cell.column, type, experiment, &batch)
+                column.name, cell.column, type, asked: asked, experiment, &batch)
         }
         let stored =
             type == .string ? texts.withSpan(cell.text) { batch.string($0).bits } : bits
@@ -378,8 +373,9 @@ struct ObjectRows {
             return known
         }
         let name = plans[current].name
-        let key = SchemaLookup.key(column.name, of: name)
-        let known = lookup.type(of: column.name, in: name, keepsName: column.keepsName)
+        let stored = column.keepsName ? column.name : lookup.stored(column.name)
+        let key = SchemaLookup.key(stored, of: name)
+        let known = lookup.type(ofStored: stored, in: name)
         var type = column.type ?? known ?? found[key]
         if type == nil {
             switch cell.kind {
@@ -419,12 +415,15 @@ struct ObjectRows {
         case .float:
             let digits = cell.text.dropFirst(
                 texts[cell.text.lowerBound] == NumberParsing.minus ? 1 : 0)
-            guard type == .integer, CellValue.isDigits(texts, digits) else {
-                return (.float, cell.bits)
+            guard type == .integer else { return (.float, cell.bits) }
+            let number = Double(bitPattern: cell.bits)
+            let isWhole = CellValue.isDigits(texts, digits)
+            if isWhole, number == 0 { return (.integer, 0) }
+            // Only the text is exact, as that of an integer of more than 64 bits.
+            if isWhole || NumberParsing.isRounded(texts, cell.text, to: number) {
+                return (.string, 0)
             }
-            if Double(bitPattern: cell.bits) == 0 { return (.integer, 0) }
-            // An integer of more than 64 bits was rounded. Only its text is exact.
-            return (.string, 0)
+            return (.float, cell.bits)
         case .integer:
             let number = Int64(bitPattern: cell.bits)
             let isWanted =

@@ -36,7 +36,8 @@ enum CellValue: Equatable {
     }
 
     /// Parses a number. In integer columns, a whole number is an integer, or a mismatch if it
-    /// exceeds 64 bits. All other numbers are floats; the database checks whether they fit.
+    /// exceeds 64 bits or a float had to round it. All other numbers are floats; the database
+    /// checks whether they fit.
     @inline(__always) static func number(
         _ text: PaddedBytes, _ range: Range<Int>, isInteger: Bool
     ) -> CellValue {
@@ -57,6 +58,10 @@ enum CellValue: Equatable {
         let number = NumberParsing.scan(text, at: start)
         guard number.kind == .float, number.end == range.upperBound else {
             return isNaN(text, range) ? .null : .mismatch
+        }
+        let value = Double(bitPattern: number.bits)
+        if isInteger, NumberParsing.isRounded(text, start..<range.upperBound, to: value) {
+            return .mismatch
         }
         return .value(.float, bits: number.bits)
     }

@@ -36,14 +36,14 @@ struct SchemaLookup {
         Array("\(experiment.count) ".utf8) + experiment + field
     }
 
-    /// Returns the type of a field, as stored or declared; nil if unknown.
-    ///
-    /// - Parameter keepsName: whether the row has the new name of a renamed field, too.
-    func type(
-        of field: [UInt8], in experiment: [UInt8], keepsName: Bool = false
-    ) -> FieldType? {
-        let own = String(decoding: field, as: UTF8.self)
-        let name = keepsName ? own : options.storedName(of: own)
+    /// Returns the type of a column's field, as stored or declared; nil if unknown.
+    func type(of column: [UInt8], in experiment: [UInt8]) -> FieldType? {
+        type(ofStored: stored(column), in: experiment)
+    }
+
+    /// Returns the type of a field by the name under which it is stored.
+    func type(ofStored field: [UInt8], in experiment: [UInt8]) -> FieldType? {
+        let name = String(decoding: field, as: UTF8.self)
         guard let schema = schemas[experiment] else { return preset?.declaration(of: name)?.type }
         return schema.field(name)?.type ?? schema.declaration(of: name)?.type
     }

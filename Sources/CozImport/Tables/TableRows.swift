@@ -340,9 +340,10 @@ struct TableRows {
         of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int,
         keepsName: Bool = false
     ) -> FieldType? {
-        let known = lookup.type(of: field, in: experiment, keepsName: keepsName)
+        let stored = keepsName ? field : lookup.stored(field)
+        let known = lookup.type(ofStored: stored, in: experiment)
         if let type = column.type ?? known { return type }
-        let key = SchemaLookup.key(field, of: experiment)
+        let key = SchemaLookup.key(stored, of: experiment)
         if let type = found[key] { return type }
         guard index < inferredTypes.count, let type = inferredTypes[index] else { return nil }
         found[key] = type
@@ -426,7 +427,10 @@ struct TableRows {
         evidence.add(text, range, layout.columns[index].notation)
         let type = evidence.type ?? .string
         plans[current].types[index] = type
-        found[SchemaLookup.key(layout.columns[index].name, of: plans[current].name)] = type
+        let name = layout.columns[index].name
+        let keepsName = zip(renamed, plans[current].kept).contains { $0.index == index && $1 }
+        let stored = keepsName ? name : lookup.stored(name)
+        found[SchemaLookup.key(stored, of: plans[current].name)] = type
         append(text, range, index, nil, &batch)
     }
 
@@ -438,18 +442,15 @@ struct TableRows {
         _ value: CellValue, _ text: PaddedBytes, _ range: Range<Int>, _ name: [UInt8],
         _ type: FieldType, _ source: TableColumn, _ index: Int?, _ batch: inout WriteBatch
     ) {
-        let (experiment, handle) = (plans[current].name, plans[current].handle)
+        let handle = plans[current].handle
         var (other, bits) = (FieldType.string, UInt64(0))
         switch value {
         case .null: return
         case .value(let type, let found): (other, bits) = (type, found)
         case .mismatch: break
         }
-        if source.type != nil, other != type {
-            plans[current].mismatched.declare(
-                name, index, type, (experiment, handle), lookup, &batch)
-        }
-        let column = plans[current].mismatched.handle(name, index, other, handle, &batch)
+        let column = plans[current].mismatched.handle(
+            name, index, other, asked: source.type, handle, &batch)
         if other == .string { bits = TableRows.string(text, range, &batch) }
         batch.append(column: column, bits: bits)
     }

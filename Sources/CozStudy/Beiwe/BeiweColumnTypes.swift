@@ -37,16 +37,25 @@ struct BeiweColumnTypes {
         return kinds.map { $0 ?? .text }
     }
 
+    /// Returns the type of a renamed column, which the preset of the stream does not know.
+    func askedType(of name: String, in stream: String) -> FieldType? {
+        if imports.storedName(of: name) == name { return nil }
+        return tableType(of: name, in: stream)
+    }
+
+    private func tableType(of name: String, in stream: String) -> FieldType? {
+        BeiweStream.named(stream)?.columns.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
+    }
+
     private func kind(of name: String, in stream: String) -> TimedColumn.Kind? {
         if name == BeiweHeader.time { return .milliseconds }
         if name == BeiweHeader.moment { return .moment }
         if name == BeiweHeader.survey { return .text }
-        let table = BeiweStream.named(stream)?.columns
         let field = imports.storedName(of: name)
         let type =
             stored[Name(stream)]?.field(field)?.type
             ?? stored[Name(stream)]?.declaration(of: field)?.type
-            ?? table?.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
+            ?? tableType(of: name, in: stream)
         switch type {
         case .float: return .float
         case .integer: return .integer

@@ -136,7 +136,11 @@ struct BeiweReader: PointReader {
         ordinals[source.series, default: RowOrdinals(options.ordinalLimits)].begin(
             file, survey: source.survey)
         let kinds = try types.kinds(of: header, in: source.stream, file)
-        let columns = zip(header.names, kinds).map { TimedColumn($0, $1) }
+        let columns = zip(header.names, kinds).map { name, kind in
+            var column = TimedColumn(name, kind)
+            column.fieldType = types.askedType(of: name, in: source.stream)
+            return column
+        }
         var constant: (name: String, value: String)?
         if let survey = source.survey, !header.names.contains(BeiweHeader.survey) {
             constant = (BeiweHeader.survey, survey)
@@ -155,7 +159,6 @@ struct BeiweReader: PointReader {
         let experiment = batch.experiment(source.stream.utf8.span)
         if let stream = BeiweStream.named(source.stream) {
             batch.suggest(stream.preset, experiment: experiment)
-            declareRenamed(stream, rows, experiment, &batch)
         }
         let tags = try tags(of: source, in: source.stream)
         rows.bind(
@@ -252,21 +255,6 @@ struct BeiweReader: PointReader {
         return TimedRows(
             columns,
             constant: hasColumn ? nil : survey.map { (BeiweHeader.survey, $0) })
-    }
-
-    /// Declares the types of renamed columns, which the preset of the stream does not know. A
-    /// column keeps its name in a file that has the new one, too.
-    private func declareRenamed(
-        _ stream: BeiweStream, _ rows: TimedRows, _ experiment: WriteBatch.ExperimentHandle,
-        _ batch: inout WriteBatch
-    ) {
-        if imports.renames.isEmpty { return }
-        let names = Set(rows.columns.map { Name($0.name) })
-        for column in stream.columns {
-            let stored = imports.storedName(of: column.name)
-            guard stored != column.name, !names.contains(Name(stored)) else { continue }
-            batch.declareType(column.name, column.type, experiment: experiment)
-        }
     }
 
     private func tags(

@@ -106,6 +106,11 @@ extension PayloadDecoder {
     ) {
         switch member.token {
         case .string: appendString(member, field, row, isTyped: false, &batch)
+        case .float where isRounded(member, row):
+            let asked = batch.column(
+                experiment: row.experiment, name: bytes(member.name, row.text, row.base).span,
+                type: .float, isTyped: false, fieldType: .float)
+            batch.append(column: asked, bits: member.bits)
         case .float: append(member.bits, .float, field, member, row, isTyped: false, &batch)
         case .integer:
             // The database converts the number if the field is a new or a float field, and a
@@ -140,7 +145,8 @@ extension PayloadDecoder {
         case .integer: value = Int64(bitPattern: member.bits)
         case .float:
             let number = Double(bitPattern: member.bits)
-            value = number.sign == .plus || number != 0 ? Int64(exactly: number) : nil
+            let isNegativeZero = number == 0 && number.sign == .minus
+            value = isNegativeZero || isRounded(member, row) ? nil : Int64(exactly: number)
         case .string where isBlank(member, row): return
         default: break
         }
@@ -175,6 +181,12 @@ extension PayloadDecoder {
                 .float, &batch)
         }
         append(bits, .float, field, member, row, isTyped: true, &batch)
+    }
+
+    /// Whether an integer field must not store a float, because it is not what was written.
+    private func isRounded(_ member: PayloadItem.Member, _ row: PayloadRow) -> Bool {
+        NumberParsing.isRounded(
+            row.text, range(member.value, row.base), to: Double(bitPattern: member.bits))
     }
 
     private func isBlank(_ member: PayloadItem.Member, _ row: PayloadRow) -> Bool {

@@ -40,7 +40,10 @@ struct CozieFields {
         }
         if type != .string {
             switch (type, CozieCell(bytes, range)) {
-            case (.float, .number(let bits)), (.integer, .number(let bits)):
+            case (.float, .number(let bits)):
+                return batch.append(column: handle(column, .float, &batch), bits: bits)
+            case (.integer, .number(let bits))
+            where Int64(exactly: Double(bitPattern: bits)) == nil:
                 return batch.append(column: handle(column, .float, &batch), bits: bits)
             case (.boolean, .boolean(let flag)):
                 return batch.append(column: handle(column, .boolean, &batch), bits: flag ? 1 : 0)
@@ -55,11 +58,10 @@ struct CozieFields {
     /// Parses an integer. pandas prints `74`, or `74.0` if the column also has nulls. Plain digits
     /// are parsed exactly, not as a float.
     private static func integer(_ bytes: PaddedBytes, _ range: Range<Int>) -> Int64? {
-        // No integer is longer, in either form.
-        guard range.count <= 32 else { return nil }
         if let digits = Int64(String(decoding: bytes.copy(range), as: UTF8.self)) { return digits }
         guard case .number(let bits) = CozieCell(bytes, range) else { return nil }
-        return Int64(exactly: Double(bitPattern: bits))
+        let value = Double(bitPattern: bits)
+        return NumberParsing.isRounded(bytes, range, to: value) ? nil : Int64(exactly: value)
     }
 
     private mutating func handle(
@@ -68,7 +70,10 @@ struct CozieFields {
         let slot = 4 * column + Int(type.rawValue) - 1
         if handles[slot] != .none { return handles[slot] }
         let name = names[column]
-        let handle = batch.column(experiment: experiment, name: name.span, type: type)
+        let fieldType = types[column]
+        let handle = batch.column(
+            experiment: experiment, name: name.span, type: type,
+            fieldType: fieldType == type ? nil : fieldType)
         handles[slot] = handle
         return handle
     }

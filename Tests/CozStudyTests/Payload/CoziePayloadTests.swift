@@ -148,6 +148,34 @@ struct CoziePayloadTests {
         #expect(try stored()["new"] == .float(74.5))
     }
 
+    @Test(arguments: [
+        "1234567890123456789.0", "9007199254740993.5", "1.00000000000000000001",
+        "-9223372036854775809", "-9223372036854776000", "9223372036854775808",
+    ])
+    func `an integer field stores no number that was rounded`(number: String) throws {
+        try write(item(#""fields":{"ws_survey_count":3}"#))
+        for part in ["fields", "fields_int"] {
+            let report = try write(item("\"\(part)\":{\"ws_survey_count\":\(number),\"a\":1}"))
+            #expect(report.write.refusedValues == 1, "\(part)")
+            #expect(try stored()["ws_survey_count"] == .integer(3), "\(part)")
+        }
+        // Elsewhere it is a float, as near as that is.
+        try write(item("\"fields\":{\"ts_heart_rate\":\(number)}"))
+        #expect(try stored()["ts_heart_rate"] == Double(number).map { .float($0) })
+    }
+
+    @Test func `whole numbers with a point and an exponent are integers`() throws {
+        for part in ["fields", "fields_int"] {
+            for (text, value) in [
+                ("1234567890123456768.0", Int64(1_234_567_890_123_456_768)),
+                ("1.2345678901234568e+18", 1_234_567_890_123_456_768), ("74.0000000000000000", 74),
+            ] {
+                try write(item("\"\(part)\":{\"ws_survey_count\":\(text)}"))
+                #expect(try stored()["ws_survey_count"] == .integer(value), "\(part) \(text)")
+            }
+        }
+    }
+
     @Test func `a whole number that no float holds makes no integer field`() throws {
         let report = try write(item(#""fields":{"new":9007199254740993,"a":1}"#))
         #expect(report.write.refusedValues == 1)

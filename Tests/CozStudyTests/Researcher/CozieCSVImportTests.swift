@@ -118,6 +118,24 @@ struct CozieCSVImportTests {
         #expect(try study.cells("ws_survey_count") == ["3.0", "", "", ""])
     }
 
+    @Test(arguments: [
+        "1234567890123456789.0", "9007199254740993.5", "1.00000000000000000001",
+        "-9223372036854775809", "-9223372036854776000", "9223372036854775808",
+    ])
+    func `an integer field stores no number that was rounded`(number: String) throws {
+        let report = try study.import(Self.file("ws_survey_count,y", ["\(number),1", "3,1"]))
+        #expect(report.refusedValues == 1 && report.points == 2)
+        #expect(try study.cells("ws_survey_count") == ["", "3.0"])
+    }
+
+    @Test func `the type of the catalogue holds from the first value on`() throws {
+        let report = try study.import(Self.file("ws_survey_count,y", ["many,1", "3,1"])) {
+            $0.settings.preset = "none"
+        }
+        #expect(report.refusedValues == 1)
+        #expect(try study.types()["ws_survey_count"] == .integer)
+    }
+
     static let headers = [
         ",index,id_participant,x\n0,\(time),p,1.5\n",
         "\u{FEFF},index,id_participant,x\r\n0,\(time),p,1.5\r\n",

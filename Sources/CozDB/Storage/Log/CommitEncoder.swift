@@ -156,7 +156,7 @@ struct CommitEncoder {
                 try check(preset)
             }
         }
-        for declaration in batch.declarations + batch.rowDeclarations {
+        for declaration in batch.declarations {
             try check(declaration.field)
         }
     }
@@ -206,15 +206,10 @@ struct CommitEncoder {
         return (try? preset(name)).flatMap(\.self)
     }
 
-    /// Adds the new declarations of the batch, those of importers only for experiments that get a
-    /// row. An existing field keeps its type; the report names the conflict.
+    /// Adds the new declarations of the batch. An existing field keeps its type; the report names
+    /// the conflict.
     private mutating func declare(_ batch: borrowing WriteBatch) {
-        var declarations = batch.declarations
-        if !batch.rowDeclarations.isEmpty {
-            let known = experimentsWithRows(batch)
-            declarations += batch.rowDeclarations.filter { known.contains($0.experiment) }
-        }
-        for (index, field) in declarations {
+        for (index, field) in batch.declarations {
             let id = experiment(index, of: batch)
             guard let schema = schemas[id] else { continue }
             if schema.ownDeclaration(of: field.name) == field { continue }
@@ -226,18 +221,6 @@ struct CommitEncoder {
             }
             add(.declaration(experiment: id, field))
         }
-    }
-
-    /// The experiments of the rows whose tags their identity accepts.
-    private func experimentsWithRows(_ batch: borrowing WriteBatch) -> Set<Int> {
-        var found: Set<Int> = []
-        var checked: Set<UInt32> = []
-        let rows = batch.rows
-        for row in rows where checked.insert(row.tagSet).inserted {
-            let tagSet = batch.receivedTagSet(Int(row.tagSet))
-            if refusalReason(tagSet, in: batch) == nil { found.insert(tagSet.experiment) }
-        }
-        return found
     }
 
     private mutating func add(_ change: SchemaChange) {
@@ -320,7 +303,7 @@ struct CommitEncoder {
             conversion = .refused
         } else if locked == .float, received.type == .integer {
             conversion = .integerToFloat
-        } else if locked == .integer, received.type == .float {
+        } else if locked == .integer, received.type == .float, !received.isRounded {
             conversion = .floatToInteger
         } else {
             conversion = .refused
@@ -349,6 +332,12 @@ struct CommitEncoder {
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates no field. The next value may be accepted.
             openColumns[index] = (plan, columnCount)
+            if let type = received.fieldType, fault == nil,
+                schemas[experiment]?.declaration(of: received.name) == nil
+            {
+                let field = SchemaPreset.Field(received.name, type)
+                add(.declaration(experiment: experiment, field))
+            }
             return plan.refused
         }
         if id == nil {
@@ -497,6 +486,7 @@ struct CommitEncoder {
             let locked =
                 schema?.field(received.name)?.type ?? schema?.declaration(of: received.name)?.type
                 ?? preset?.declaration(of: received.name)?.type ?? seen[Name(received.name)]
+                ?? received.fieldType
             if let locked, !received.mayBecome(locked) {
                 return "partial write: field type conflict: input field \"\(received.name)\" on "
                     + "measurement \"\(name)\" is type \(received.type.name), already exists as "
