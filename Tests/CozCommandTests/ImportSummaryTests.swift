@@ -99,6 +99,17 @@ struct ImportSummaryTests {
         #expect(own.output.contains("\"own\" TYPE string"), "\(own.output)")
     }
 
+    @Test(arguments: [["3", "x"], ["x", "3"]])
+    func `no advice makes a text of a type that was asked for`(cells: [String]) throws {
+        let rows = cells.enumerated().map { "\($0),p1,\($1)\n" }.joined()
+        let run = try importing(
+            "time,id_participant,a\n" + rows,
+            ["--format", "csv", "--experiment", "dev", "--column-types", "a=integer"])
+        #expect(run.status == 7)
+        #expect(!run.output.contains("ALTER"), "\(run.output)")
+        #expect(run.output.contains("do not fit the declared type"), "\(run.output)")
+    }
+
     @Test func `a change that cannot be undone is not the first advice`() throws {
         let line = "dev,id_participant=p1 "
         let run = try importing(line + "x=61,n=1i 5\n" + line + "x=\"48,1\",n=1.5 6\n")

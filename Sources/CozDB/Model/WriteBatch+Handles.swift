@@ -115,8 +115,8 @@ extension WriteBatch {
 
     /// Returns the handle of a field for values of one type.
     ///
-    /// - Parameter fieldType: The type that the input asks for, if the values have another. If the
-    ///   field is new, a refused value declares it with this type. A float that asks for a float
+    /// - Parameter fieldType: The type that the input asks for, if the values have another. The
+    ///   first value declares it, unless the field has another type. A float that asks for a float
     ///   field was rounded, so no integer field stores it.
     package mutating func column(
         experiment: ExperimentHandle, name: Span<UInt8>, type: FieldType, isTyped: Bool = true,

@@ -326,18 +326,17 @@ struct CommitEncoder {
         var (conversion, locked, id) = conversion(received, in: schemas[experiment])
         let fault = id == nil ? fault(ofField: received.name, in: schemas[experiment]) : nil
         if fault != nil { conversion = .refused }
+        if let type = received.fieldType, type == locked, type != received.type, fault == nil,
+            schemas[experiment]?.declaration(of: received.name) == nil
+        {
+            add(.declaration(experiment: experiment, SchemaPreset.Field(received.name, type)))
+        }
         var plan = ColumnPlan(
             number: 0, conversion: conversion, locked: locked,
             dropsBlanks: received.dropsBlanks, isTyped: received.isTyped, fault: fault)
         if id == nil, CommitEncoder.storedBits(cell.bits, conversion) == nil {
             // A refused value creates no field. The next value may be accepted.
             openColumns[index] = (plan, columnCount)
-            if let type = received.fieldType, fault == nil,
-                schemas[experiment]?.declaration(of: received.name) == nil
-            {
-                let field = SchemaPreset.Field(received.name, type)
-                add(.declaration(experiment: experiment, field))
-            }
             return plan.refused
         }
         if id == nil {
