@@ -230,17 +230,25 @@ package enum NumberParsing {
 
     // MARK: Whole numbers
 
-    /// Whether a number became a whole Double of 64 bits that is another number, so that an integer
-    /// field must not store it. With a point or an exponent, a text as which programs print the
-    /// Double counts as the same number.
+    /// Whether a number became a whole Double that is another number, so that an integer field must
+    /// not store it. With a point or an exponent, a text as which programs print the Double counts
+    /// as the same number.
     package static func isRounded(
         _ text: PaddedBytes, _ range: Range<Int>, to value: Double
     ) -> Bool {
+        if value == 0 {
+            let mantissa = range.prefix { text[$0] | 0x20 != UInt8(ascii: "e") }
+            return mantissa.contains { text[$0] &- 0x31 < 9 }
+        }
         // Two numbers of up to fifteen digits have different Doubles.
-        guard range.count > 15, let whole = Int64(exactly: value) else { return false }
+        guard range.count > 15, value == value.rounded(.towardZero) else { return false }
         let copy = text.copy(range)
         let written = SignificantDigits(copy)
-        if written == SignificantDigits(Array(String(whole).utf8)) { return false }
+        if let whole = Int64(exactly: value),
+            written == SignificantDigits(Array(String(whole).utf8))
+        {
+            return false
+        }
         let isFloat = copy.contains { $0 == point || $0 | 0x20 == UInt8(ascii: "e") }
         return !isFloat || written != SignificantDigits(Array(value.description.utf8))
     }

@@ -73,6 +73,7 @@ internal import Testing
         "1234567890123456789.0", "-1234567890123456789.0", "9007199254740993.5",
         "1.00000000000000000001", "4503599627370497.25", "12345678901234567.89e2",
         "-9223372036854775809", "-9223372036854776000", "9223372036854775808",
+        "9223372036854775807.0", "12345678901234567890123.0", "1e-400", "-8427e-500", "0.1E-330",
     ])
     func `an integer field stores no number that was rounded`(number: String) throws {
         for (text, format, type) in AskedTypeTests.forms(number) {
@@ -135,6 +136,7 @@ internal import Testing
             }
             let isExact = whole == integer
             #expect(isRounded("\(integer)") == !isExact, "\(integer), seed \(seed)")
+            #expect(!isRounded("0.000e\(integer)"))
             let near = "\(integer).00000000000000000001"
             #expect(isRounded(near) == (integer != 0), "\(near), seed \(seed)")
         }

@@ -499,6 +499,30 @@ internal import Testing
         try database.close()
     }
 
+    @Test(arguments: [1, 10_000])
+    func `a large number of a refused row makes no field of integers`(batchRows: Int) throws {
+        let database = try Database.inMemory()
+        _ = try database.forget(["p0"])
+        let rows = """
+            {"measurement":"m","time":1,"v":9007199254740993}
+            {"measurement":"m","time":2,"id_participant":"p0","v":9007199254740993}
+            {"measurement":"m","time":3,"id_participant":"p1","v":5}
+            {"measurement":"m","time":4,"id_participant":"p1","v":2.5}
+            {"measurement":"n","time":3,"id_participant":"p1","v":9007199254740993}
+            {"measurement":"n","time":4,"id_participant":"p1","v":5}
+            {"measurement":"n","time":5,"id_participant":"p1","v":6.0}
+            """
+        var options = ImportOptions()
+        options.format = .ndjson
+        options.batchRows = batchRows
+        let report = try importFiles([files.write("a", rows)], into: database, options: options)
+        #expect(report.refusedPoints == 2 && report.refusedValues == 0)
+        let floats = try database.query("SELECT v FROM m")
+        #expect(floats.series[0].column("v")?.doubles == [5, 2.5])
+        let integers = try database.query("SELECT v FROM n")
+        #expect(integers.series[0].column("v")?.integers == [9_007_199_254_740_993, 5, 6])
+    }
+
     @Test func `an integer that is asked for is one, whatever a refused row had`() throws {
         let directory = TemporaryDirectory()
         let database = try Database.open(directory.path)

@@ -226,8 +226,9 @@ package struct TimedRows {
         return true
     }
 
-    /// Adds an integer, a number with blanks or a plus sign, or a text that is not a number. Such a
-    /// text is appended as a string, and the database refuses it because of its type.
+    /// Adds an integer, a number with blanks or a plus sign, or a text that is not a number, or not
+    /// one that its integer field stores. Such a text is appended as a string, and the database
+    /// refuses it because of its type.
     @inline(never) private mutating func addNumberSlowPath(
         _ cell: Range<Int>, _ index: Int, _ bytes: PaddedBytes, into batch: inout WriteBatch
     ) -> Bool {
@@ -239,11 +240,17 @@ package struct TimedRows {
         }
         let start = trimmed.lowerBound + (bytes[trimmed.lowerBound] == UInt8(ascii: "+") ? 1 : 0)
         let number = NumberParsing.scan(bytes, at: start)
-        if number.kind == .float && number.end == trimmed.upperBound {
-            batch.append(column: columns[index].float, bits: number.bits)
-            return true
+        guard number.kind == .float, number.end == trimmed.upperBound else {
+            return addText(cell, index, bytes, into: &batch)
         }
-        return addText(cell, index, bytes, into: &batch)
+        if columns[index].kind != .float,
+            NumberParsing.isRounded(
+                bytes, start..<trimmed.upperBound, to: Double(bitPattern: number.bits))
+        {
+            return addText(cell, index, bytes, into: &batch)
+        }
+        batch.append(column: columns[index].float, bits: number.bits)
+        return true
     }
 
     // MARK: Refusals

@@ -45,6 +45,8 @@ struct ObjectRows {
     /// The field of a column in one experiment.
     private struct Field {
         var type: FieldType?
+        /// Whether a value of this import has decided the type. The database may have refused it.
+        var isInferred = false
         /// The batch's handle for that type; nil before its first use.
         var handle: WriteBatch.ColumnHandle?
     }
@@ -345,13 +347,19 @@ struct ObjectRows {
         let field = resolve(cell, column)
         let (type, bits) = value(cell, texts, as: field.type)
         let experiment = plans[current].handle
-        let hasFieldType = field.type == type
+        let isLarge = type == .integer && Int64(bitPattern: bits).magnitude > 1 << 53
+        // A smaller number is an integer only if the field is one.
+        let hasFieldType = field.type == type && !(field.isInferred && isLarge)
         let handle: WriteBatch.ColumnHandle
         if hasFieldType, let known = field.handle {
             handle = known
         } else if hasFieldType {
-            handle = batch.column(experiment: experiment, name: column.name.span, type: type)
-            keep(Field(type: type, handle: handle), of: cell.column)
+            handle = batch.column(
+                experiment: experiment, name: column.name.span, type: type,
+                isTyped: !(field.isInferred && type == .integer))
+            var field = field
+            field.handle = handle
+            keep(field, of: cell.column)
         } else {
             // A type that was only inferred is that of the field once a value is stored.
             let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
@@ -376,6 +384,7 @@ struct ObjectRows {
         let stored = column.keepsName ? column.name : lookup.stored(column.name)
         let key = SchemaLookup.key(stored, of: name)
         let known = lookup.type(ofStored: stored, in: name)
+        let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
         var type = column.type ?? known ?? found[key]
         if type == nil {
             switch cell.kind {
@@ -389,7 +398,7 @@ struct ObjectRows {
             }
             found[key] = type
         }
-        let field = Field(type: type)
+        let field = Field(type: type, isInferred: known == nil && asked == nil)
         keep(field, of: cell.column)
         return field
     }

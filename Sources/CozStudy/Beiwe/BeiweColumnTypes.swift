@@ -24,7 +24,8 @@ struct BeiweColumnTypes {
     mutating func kinds(
         of header: BeiweHeader, in stream: String, _ file: InputFile
     ) throws(DatabaseError) -> [TimedColumn.Kind] {
-        var kinds = header.names.map { kind(of: $0, in: stream) }
+        let names = Set(header.names.map { Name($0) })
+        var kinds = header.names.map { kind(of: $0, in: stream, beside: names) }
         let unknown = kinds.indices.filter { kinds[$0] == nil }
         if !unknown.isEmpty && file.isReopenable {
             let seen = try BeiweColumnTypes.kinds(ofColumns: unknown, file)
@@ -47,11 +48,16 @@ struct BeiweColumnTypes {
         BeiweStream.named(stream)?.columns.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
     }
 
-    private func kind(of name: String, in stream: String) -> TimedColumn.Kind? {
+    /// - Parameter others: the columns beside it. A renamed column keeps its name beside one of the
+    ///   new name.
+    private func kind(
+        of name: String, in stream: String, beside others: Set<Name>
+    ) -> TimedColumn.Kind? {
         if name == BeiweHeader.time { return .milliseconds }
         if name == BeiweHeader.moment { return .moment }
         if name == BeiweHeader.survey { return .text }
-        let field = imports.storedName(of: name)
+        let newName = imports.storedName(of: name)
+        let field = others.contains(Name(newName)) ? name : newName
         let type =
             stored[Name(stream)]?.field(field)?.type
             ?? stored[Name(stream)]?.declaration(of: field)?.type

@@ -107,10 +107,7 @@ extension PayloadDecoder {
         switch member.token {
         case .string: appendString(member, field, row, isTyped: false, &batch)
         case .float where isRounded(member, row):
-            let asked = batch.column(
-                experiment: row.experiment, name: bytes(member.name, row.text, row.base).span,
-                type: .float, isTyped: false, fieldType: .float)
-            batch.append(column: asked, bits: member.bits)
+            appendRounded(member, row, isTyped: false, &batch)
         case .float: append(member.bits, .float, field, member, row, isTyped: false, &batch)
         case .integer:
             // The database converts the number if the field is a new or a float field, and a
@@ -162,12 +159,25 @@ extension PayloadDecoder {
             UInt64(bitPattern: value), .integer, field, member, row, isTyped: true, &batch)
     }
 
+    /// Appends a float that no integer field stores.
+    private func appendRounded(
+        _ member: PayloadItem.Member, _ row: PayloadRow, isTyped: Bool, _ batch: inout WriteBatch
+    ) {
+        let name = bytes(member.name, row.text, row.base)
+        let column = batch.column(
+            experiment: row.experiment, name: name.span, type: .float, isTyped: isTyped,
+            fieldType: .float)
+        batch.append(column: column, bits: member.bits)
+    }
+
     private mutating func appendFloat(
         _ member: PayloadItem.Member, _ field: Int, _ row: PayloadRow, _ batch: inout WriteBatch
     ) {
         var bits: UInt64?
         switch member.token {
         case .integer: bits = Double(exactly: Int64(bitPattern: member.bits))?.bitPattern
+        case .float where isRounded(member, row):
+            return appendRounded(member, row, isTyped: true, &batch)
         case .float: bits = member.bits
         case .string where isBlank(member, row): return
         default: break

@@ -59,8 +59,10 @@ struct CozieCSVReader: PointReader {
                 file: file.name)
         }
         let header = try CozieHeader(block.rows[0], block, file: file.name)
+        let names = Set(header.names)
         var known = header.names.indices.map { column in
-            header.roles[column] == .field ? types.type(of: header.names[column]) : .string
+            header.roles[column] == .field
+                ? types.type(of: header.names[column], beside: names) : .string
         }
         var values = [CozieColumnValues](repeating: CozieColumnValues(), count: known.count)
         var first = 1
@@ -83,7 +85,7 @@ struct CozieCSVReader: PointReader {
         for column in known.indices where known[column] == nil {
             guard let type = values[column].type else { continue }
             known[column] = type
-            types.remember(type, of: header.names[column])
+            types.remember(type, of: header.names[column], beside: names)
         }
         self.header = header
         fields = CozieFields(header.names, known)

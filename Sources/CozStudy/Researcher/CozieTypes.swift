@@ -19,18 +19,28 @@ struct CozieTypes {
     }
 
     /// Returns the type of a field, or nil if only the values can decide.
-    func type(of name: [UInt8]) -> FieldType? {
-        let text = options.storedName(of: String(decoding: name, as: UTF8.self))
+    ///
+    /// - Parameter others: the columns beside it. A renamed column keeps its name beside one of the
+    ///   new name.
+    func type(of name: [UInt8], beside others: Set<[UInt8]>) -> FieldType? {
+        let text = stored(name, beside: others)
         if let type = schema?.field(text)?.type { return type }
         let known = CozieCatalogue.v3.field(named: text)
         // Answers are text, even if they look like numbers: "7", "00".
         if known?.pattern == "q_*" { return .string }
-        return schema?.declaration(of: text)?.type ?? decided[name] ?? known?.type
+        return schema?.declaration(of: text)?.type ?? decided[Array(text.utf8)]
+            ?? known?.type
     }
 
     /// Saves the type found from the values of a file, for the following files.
-    mutating func remember(_ type: FieldType, of name: [UInt8]) {
-        decided[name] = type
+    mutating func remember(_ type: FieldType, of name: [UInt8], beside others: Set<[UInt8]>) {
+        decided[Array(stored(name, beside: others).utf8)] = type
+    }
+
+    private func stored(_ name: [UInt8], beside others: Set<[UInt8]>) -> String {
+        let own = String(decoding: name, as: UTF8.self)
+        let stored = options.storedName(of: own)
+        return others.contains(Array(stored.utf8)) ? own : stored
     }
 }
 

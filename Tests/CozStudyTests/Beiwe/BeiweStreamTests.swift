@@ -217,6 +217,36 @@ struct BeiweStreamTests {
         #expect(try export.ask("SELECT last(source) FROM heart_rate").last?.hasSuffix("10") == true)
     }
 
+    @Test func `an integer field stores no number that was rounded`() throws {
+        let numbers = [
+            "1234567890123456789.0", "0.99999999999999999999", "12345678901234567890123", "1e-400",
+        ]
+        let rows = (numbers + ["-70.0"]).enumerated().map {
+            "\(1_444_362_737_000 + $0),a,2437,\($1)\n"
+        }
+        let export = try BeiweExport([
+            "\(Self.patient)/wifi/a.csv": "timestamp,hashed MAC,frequency,RSSI\n" + rows.joined()
+        ])
+        let report = try export.load()
+        #expect(report.refusedValues == numbers.count && report.points == rows.count)
+        #expect(try export.ask("SELECT RSSI FROM wifi").last?.hasSuffix("-70") == true)
+        let reasons = try export.rejects()
+        #expect(reasons.count == numbers.count)
+        #expect(reasons.allSatisfy { $0.contains("string for a field") }, "\(reasons)")
+    }
+
+    @Test func `a renamed column beside one of the new name has the type of its own`() throws {
+        let export = try BeiweExport([
+            "\(Self.patient)/heart_rate/a.csv": "timestamp,bar\n1444362737000,x\n"
+        ])
+        _ = try export.load()
+        export.options.renames = ["bpm": "bar"]
+        try export.write(
+            "timestamp,bpm,bar\n1444362738000,61,y\n", "\(Self.patient)/heart_rate/b.csv")
+        #expect(try !export.load().hasRefusals)
+        #expect(try export.ask("SELECT bpm FROM heart_rate").last?.hasSuffix("61.0") == true)
+    }
+
     @Test func `rows that are none are kept as rejects, the others are stored`() throws {
         let export = try BeiweExport([
             "\(Self.patient)/gps/a.csv": """

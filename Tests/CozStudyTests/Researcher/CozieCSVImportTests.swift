@@ -120,12 +120,22 @@ struct CozieCSVImportTests {
 
     @Test(arguments: [
         "1234567890123456789.0", "9007199254740993.5", "1.00000000000000000001",
-        "-9223372036854775809", "-9223372036854776000", "9223372036854775808",
+        "-9223372036854775809", "-9223372036854776000", "9223372036854775808", "1e-400",
     ])
     func `an integer field stores no number that was rounded`(number: String) throws {
         let report = try study.import(Self.file("ws_survey_count,y", ["\(number),1", "3,1"]))
         #expect(report.refusedValues == 1 && report.points == 2)
         #expect(try study.cells("ws_survey_count") == ["", "3.0"])
+    }
+
+    @Test func `a renamed column beside one of the new name has the type of its own`() throws {
+        try study.write(["bar": .integer(1)])
+        let report = try study.import(Self.file("foo,bar", ["007,1", "1e2,1"])) {
+            $0.renames = ["foo": "bar"]
+        }
+        #expect(!report.hasRefusals)
+        #expect(try study.types() == ["bar": .integer, "foo": .string])
+        #expect(Set(try study.cells("foo")) == ["", "007", "1e2"])
     }
 
     @Test func `the type of the catalogue holds from the first value on`() throws {

@@ -330,6 +330,7 @@ struct CommitEncoder {
             schemas[experiment]?.declaration(of: received.name) == nil
         {
             add(.declaration(experiment: experiment, SchemaPreset.Field(received.name, type)))
+            openColumns.removeAll()
         }
         var plan = ColumnPlan(
             number: 0, conversion: conversion, locked: locked,
