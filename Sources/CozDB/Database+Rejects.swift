@@ -137,7 +137,7 @@ extension Database {
         try rejects { entry throws(DatabaseError) in
             if entry.state == .done { return true }
             guard
-                case .value(let experiment, let key, let time, let field, let value, _) =
+                case .value(let experiment, let key, let time, let field, let value, let locked) =
                     entry.refusal.subject
             else {
                 report.lines += entry.count
@@ -146,6 +146,8 @@ extension Database {
             let id = entry.refusal.journalID
             guard !entry.refusal.isCut, let view = snapshot.experiment(experiment),
                 let fitting = value.cast(to: view.schema.replayType(of: field) ?? value.type),
+                // What an integer field refused was rounded to this float.
+                !(locked == .integer && value.type == .float && fitting.type == .integer),
                 (Timestamp.min...Timestamp.max).contains(time), key.isStorable,
                 (1...DatabaseOptions.nameSizeBytesMax).contains(field.utf8.count),
                 fitting.textSizeBytes <= engine.options.stringSizeBytesMax

@@ -142,6 +142,40 @@ internal import Testing
         }
     }
 
+    // MARK: Names
+
+    @Test func `forget takes the names along that only refused values had`() throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        try database.declare(
+            experiment: "m", fields: [SchemaPreset.Field("planned", .integer)])
+        func row(_ participant: String, _ field: String) -> String {
+            """
+            {"measurement":"m","time":1,"tags":{"id_participant":"\(participant)"},\
+            "fields":{"x":1},"fields_int":{"\(field)":1.5}}\n
+            """
+        }
+        let rows = row("p1", "q_own") + row("p1", "q_both") + row("p2", "q_both")
+        var options = ImportOptions()
+        options.format = .ndjson
+        let report = try importFiles([files.write("a", rows)], into: database, options: options)
+        #expect(report.refusedValues == 3)
+        func declared() throws -> [String] {
+            try database.schemas().flatMap(\.declarations).map(\.name).sorted()
+        }
+        #expect(try declared() == ["planned", "q_both", "q_own"])
+        _ = try database.forget(["p1"])
+        #expect(try declared() == ["planned", "q_both"])
+        try database.close()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path) {
+            let contents = FileManager.default.contents(atPath: "\(directory.path)/\(name)")
+            #expect(contents?.range(of: Data("q_own".utf8)) == nil, "\(name)")
+        }
+        let again = try Database.open(directory.path, access: .readOnly)
+        #expect(try again.schemas().flatMap(\.declarations).count == 2)
+        try again.close()
+    }
+
     // MARK: The field and its rows
 
     @Test(arguments: [1, 10_000])

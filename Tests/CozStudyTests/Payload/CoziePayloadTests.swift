@@ -159,6 +159,9 @@ struct CoziePayloadTests {
             #expect(report.write.refusedValues == 1, "\(part)")
             #expect(try stored()["ws_survey_count"] == .integer(3), "\(part)")
         }
+        let replay = try database.replayRejects(overwrite: true)
+        #expect(replay.replayed == 0 && replay.refused > 0)
+        #expect(try stored()["ws_survey_count"] == .integer(3))
         // Elsewhere it is a float, as near as that is.
         try write(item("\"fields\":{\"ts_heart_rate\":\(number)}"))
         #expect(try stored()["ts_heart_rate"] == Double(number).map { .float($0) })

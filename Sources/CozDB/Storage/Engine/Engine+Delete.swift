@@ -12,10 +12,21 @@ extension Engine {
         var droppedSchemas: [Int] = []
         /// Columns of remaining experiments that have no values left in any file.
         var droppedColumns: [(experiment: Int, column: ColumnID)] = []
+        /// Declarations of types that belong to no column.
+        var droppedDeclarations: [(experiment: Int, field: String)] = []
+        /// The fields of deleted refusals that no other refusal has.
+        var refusedFields: Set<RefusedField> = []
 
         var isEmpty: Bool {
             segments.isEmpty && rejects.isEmpty && droppedSchemas.isEmpty && droppedColumns.isEmpty
+                && droppedDeclarations.isEmpty
         }
+    }
+
+    /// The field of a refused value.
+    struct RefusedField: Hashable {
+        var experiment: Name
+        var field: Name
     }
 
     /// Limit of the series selections kept between the two passes, in times of eight bytes.
@@ -152,25 +163,32 @@ extension Engine {
         let files = state.withLock { $0.manifest.rejects }
         var gone: Set<UInt64> = []
         var counts: [Name: Int] = [:]
+        var left: Set<RefusedField> = []
         for info in files {
-            for case .refusal(let refusal) in try rejects(info) where try isGone(refusal) {
-                guard gone.insert(refusal.journalID).inserted else { continue }
+            for case .refusal(let refusal) in try rejects(info) {
+                let isGone = try isGone(refusal)
+                if case .value(let experiment, _, _, let field, _, _) = refusal.subject {
+                    let field = RefusedField(experiment: Name(experiment), field: Name(field))
+                    if isGone { rewriting.refusedFields.insert(field) } else { left.insert(field) }
+                }
+                guard isGone, gone.insert(refusal.journalID).inserted else { continue }
                 counts[Name(refusal.experiment), default: 0] += 1
             }
         }
+        rewriting.refusedFields.subtract(left)
         report.add(refusals: counts)
         guard !gone.isEmpty || withCounts else { return }
         for info in files {
             let entries = try rejects(info)
-            let left = entries.filter { entry in
+            let kept = entries.filter { entry in
                 switch entry {
                 case .refusal(let refusal): !gone.contains(refusal.journalID)
                 case .mark(let id, _), .repeated(let id, _, _, _): !gone.contains(id)
                 case .dropped: !withCounts
                 }
             }
-            if left.count == entries.count { continue }
-            rewriting.rejects[info.number] = .some(try writeRejects(left))
+            if kept.count == entries.count { continue }
+            rewriting.rejects[info.number] = .some(try writeRejects(kept))
         }
     }
 
@@ -213,6 +231,9 @@ extension SchemaSet {
         for id in rewriting.droppedSchemas { remove(id) }
         for (experiment, column) in rewriting.droppedColumns {
             remove(column, of: experiment)
+        }
+        for (experiment, field) in rewriting.droppedDeclarations {
+            removeDeclaration(of: field, in: experiment)
         }
     }
 }

@@ -79,7 +79,8 @@ extension Engine {
 
     /// Adds columns and experiments without any values left, because their names may be personal
     /// too. Experiments with declared fields stay, unless only types are declared: importers
-    /// declare these.
+    /// declare these, with refused values, too. A declaration of a type goes with the last refused
+    /// value of a field that has no other.
     private func addEmptied(_ deletion: Deletion, _ rewriting: inout Rewriting) {
         for view in deletion.experiments.map(\.view) {
             let schema = view.schema
@@ -98,6 +99,14 @@ extension Engine {
             }
             for column in schema.columns where !column.isRemoved && !columns.contains(column.id) {
                 rewriting.droppedColumns.append((schema.id, column.id))
+            }
+            let experiment = Name(schema.name)
+            for declaration in schema.declarations
+            where declaration.isTypeOnly && schema.field(declaration.name) == nil
+                && rewriting.refusedFields.contains(
+                    Engine.RefusedField(experiment: experiment, field: Name(declaration.name)))
+            {
+                rewriting.droppedDeclarations.append((schema.id, declaration.name))
             }
         }
     }

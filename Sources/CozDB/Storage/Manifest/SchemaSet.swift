@@ -78,12 +78,17 @@ struct SchemaSet: Sendable {
         guard let schema = byID[experiment] else { return }
         let known = schema.column(column)
         sizeBytes -= known.name.utf8.count + known.textSizeBytes
-        if known.kind == .field, let field = schema.ownDeclaration(of: known.name), field.isTypeOnly
-        {
-            sizeBytes -= SchemaChange.declaration(experiment: experiment, field).sizeBytes
-            update(experiment) { $0.removeDeclaration(of: field.name) }
+        if known.kind == .field, schema.ownDeclaration(of: known.name)?.isTypeOnly == true {
+            removeDeclaration(of: known.name, in: experiment)
         }
         update(experiment) { $0.remove(column) }
+    }
+
+    mutating func removeDeclaration(of field: String, in experiment: Int) {
+        guard let declaration = byID[experiment]?.ownDeclaration(of: field) else { return }
+        let change = SchemaChange.declaration(experiment: experiment, declaration)
+        sizeBytes = max(0, sizeBytes - change.sizeBytes)
+        update(experiment) { $0.removeDeclaration(of: field) }
     }
 
     mutating func addFormer(_ tags: Set<Name>) {
