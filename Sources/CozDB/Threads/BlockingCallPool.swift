@@ -266,12 +266,14 @@ final class BlockingCallPool: Sendable {
         for call in idle { call() }
     }
 
-    /// Runs a call, then queued calls until there are none.
+    /// Runs a call, then queued calls until there are none. Calls of other pools go in between: a
+    /// thread that is woken for a query would wait behind those that encode commits.
     private func work(from first: Call) {
         var call = first as Call?
         while call != nil {
             let handOver = runNext(&call)
             handOver?()
+            if let next = call, WorkerThreads.giveWay({ self.work(from: next) }) { return }
         }
     }
 
@@ -340,7 +342,9 @@ final class BlockingCallPool: Sendable {
             return (isAlone ? self.next(&state) : nil, state.takeWhenIdle())
         }
         for call in idle { call() }
-        if let next { work(from: next) }
+        // Not by `work`: this thread is the caller's, so nothing may be left for it to take.
+        var call = next
+        while call != nil { runNext(&call)?() }
     }
 }
 

@@ -121,6 +121,26 @@ struct ThreadTests {
         #expect(checkedCount == 10)
     }
 
+    @Test func `work is run once, also what gives way to other work`() throws {
+        let counts = Mutex((runs: [Int](repeating: 0, count: 4_000), waysGiven: 0))
+        /// Runs pieces one after the other, and lets others go first.
+        @Sendable func run(_ pieces: Range<Int>) {
+            for piece in pieces {
+                counts.withLock { $0.runs[piece] += 1 }
+                let rest = (piece + 1)..<pieces.upperBound
+                guard !rest.isEmpty, WorkerThreads.giveWay({ run(rest) }) else { continue }
+                counts.withLock { $0.waysGiven += 1 }
+                return
+            }
+        }
+        for start in stride(from: 0, to: 4_000, by: 20) {
+            #expect(WorkerThreads.start { run(start..<(start + 20)) })
+        }
+        while counts.withLock({ $0.runs.reduce(0, +) }) < 4_000 { usleep(500) }
+        #expect(counts.withLock { $0.runs.allSatisfy { $0 == 1 } })
+        #expect(counts.withLock { $0.waysGiven } > 0)
+    }
+
     @Test func `a queue runs work on a few threads, and keeps none of it`() throws {
         final class Token: Sendable {}
         let queue = WorkerQueue(threadCountMax: 2)
