@@ -1,5 +1,5 @@
 // The `async` calls of `Database`. They run on threads of the library, so that Swift's
-// cooperative pool never waits for a disk or a lock.
+// cooperative pool never waits for a disk or a lock. Only a brief query runs at once (`BriefRun`).
 
 extension Database {
     /// Opens a database.
@@ -129,6 +129,8 @@ extension Database {
 
     /// Runs every statement of a text on one snapshot and collects the result in memory. When the
     /// task is cancelled, the call returns at once and the query stops at its next block.
+    /// Runs on a thread of the library; a query of a few recent rows, which are in memory, runs at
+    /// once, for a millisecond at most.
     ///
     /// - Parameters:
     ///   - text: One or more statements, separated by `;`.
@@ -139,10 +141,16 @@ extension Database {
         _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
         options: QueryOptions = QueryOptions()
     ) async throws(DatabaseError) -> QueryResult {
-        try await queries.cancellable(
-            options.resolved(parameters, limits: queries.limits)
-        ) {
-            options throws(DatabaseError) in
+        let options = options.resolved(parameters, limits: queries.limits)
+        let result = try queries.briefly(text, options) { options throws(DatabaseError) in
+            guard case .writer(let engine) = try self.openStore(),
+                let snapshot = try engine.snapshotIfFree()
+            else { return QueryResult?.none }
+            return try DatabaseSnapshot(snapshot: snapshot, context: self.queries)
+                .query(text, options: options)
+        }
+        if let result { return result }
+        return try await queries.cancellable(options) { options throws(DatabaseError) in
             try self.query(text, options: options)
         }
     }
@@ -192,10 +200,12 @@ extension DatabaseSnapshot {
         _ text: String, parameters: [String: any QueryParameterConvertible] = [:],
         options: QueryOptions = QueryOptions()
     ) async throws(DatabaseError) -> QueryResult {
-        try await context.cancellable(
-            options.resolved(parameters, limits: context.limits)
-        ) {
-            options throws(DatabaseError) in
+        let options = options.resolved(parameters, limits: context.limits)
+        let result = try context.briefly(text, options) { options throws(DatabaseError) in
+            try self.query(text, options: options)
+        }
+        if let result { return result }
+        return try await context.cancellable(options) { options throws(DatabaseError) in
             try self.query(text, options: options)
         }
     }

@@ -155,6 +155,9 @@ private struct StatementRun {
     func start(
         _ statement: Statement, into output: SinkOutput<some QueryResultSink>
     ) throws(DatabaseError) -> Outcome {
+        if let brief = options.brief {
+            guard case .select = statement else { throw brief.giveUp() }
+        }
         if options.redactsSecrets { try RedactionChecks.check(statement) }
         switch statement {
         case .select(let select): return .rows(try start(select, into: output))
@@ -211,6 +214,7 @@ private struct StatementRun {
         let start = clock.now
         let plan = try self.plan(select)
         context.counters.plan += clock.now - start
+        if let brief = options.brief, !plan.isBrief { throw brief.giveUp() }
         try output.begin(plan)
         return try Executor(options: options, context: context).start(plan, into: output)
     }
@@ -257,5 +261,31 @@ private struct StatementRun {
             try output.emit(report)
         }
         return .complete(outcome.snapshot)
+    }
+}
+
+extension SelectPlan {
+    /// The most values that a brief query may look at.
+    private static let briefValueCountMax = 1 << 16
+
+    /// Whether the plan reads a few rows that are in memory, and no file.
+    var isBrief: Bool {
+        // Buckets and windows may be more than the rows.
+        if buckets != nil || hasSeriesFunctions { return false }
+        var rowCount = 0
+        for source in sources {
+            guard case .experiment(let view) = source.origin else { return false }
+            for stored in view.sources {
+                switch stored {
+                case .segment(let segment):
+                    let footer = segment.footer
+                    if range.overlaps(first: footer.firstTime, last: footer.lastTime) {
+                        return false
+                    }
+                case .memtable(let memtable): rowCount += memtable.rows.count
+                }
+            }
+        }
+        return rowCount * (references.count + 1) <= SelectPlan.briefValueCountMax
     }
 }

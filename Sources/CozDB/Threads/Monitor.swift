@@ -30,6 +30,15 @@ internal import CozKernels
         return try unsafe body(&state)
     }
 
+    /// Runs the body with the lock held. Returns nil at once if another thread holds it.
+    package func withLockIfFree<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard unsafe coz_try_lock(words) else { return nil }
+        defer { unlock() }
+        return try unsafe body(&state)
+    }
+
     /// Waits until the condition holds, then runs the body with the lock held. Wakes the other
     /// waiting threads afterwards.
     package func withLock<Result, Failure: Error>(

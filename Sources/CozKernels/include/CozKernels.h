@@ -45,6 +45,13 @@ static inline void coz_lock(uint32_t *_Nonnull lock) {
     }
 }
 
+// Takes the lock if it is free. Returns whether it did.
+static inline bool coz_try_lock(uint32_t *_Nonnull lock) {
+    uint32_t state = 0;
+    return __atomic_compare_exchange_n(
+        lock, &state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 static inline void coz_unlock(uint32_t *_Nonnull lock) {
     if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2) coz_lock_wake(lock);
 }

@@ -29,6 +29,9 @@ public struct QueryOptions: Sendable {
     /// long as any text.
     package var isGenerated = false
 
+    /// The attempt to run on the caller's thread; nil if the query may take its time.
+    var brief: BriefRun?
+
     /// The limits of a statement; nil means `DatabaseOptions.queryLimits`.
     public var limits: QueryLimits?
 

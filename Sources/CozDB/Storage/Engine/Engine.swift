@@ -331,25 +331,38 @@ final class Engine: Sendable {
         try moment().1
     }
 
+    /// A snapshot of everything committed at this moment; nil if another thread uses the state.
+    func snapshotIfFree() throws(DatabaseError) -> Snapshot? {
+        var before: Snapshot?
+        defer { withExtendedLifetime(before) {} }
+        return try state.withLockIfFree { state throws(DatabaseError) in
+            try Engine.snapshot(of: &state, replacing: &before)
+        }
+    }
+
     /// The manifest and a snapshot of everything committed at this moment.
     func moment() throws(DatabaseError) -> (Manifest, Snapshot) {
         // The replaced snapshot is released outside of the mutex.
         var before: Snapshot?
         defer { withExtendedLifetime(before) {} }
         return try state.withLock { state throws(DatabaseError) in
-            if state.phase >= .closed { throw .databaseClosed }
-            // Reuses the last snapshot and its caches if nothing was committed since.
-            if let last = state.lastSnapshot, last.sequence == state.committedSequence {
-                return (state.manifest, last)
-            }
-            let snapshot = state.segments.snapshot(
-                state.manifest, schemas: state.schemas,
-                memtables: [state.frozen, state.memtable].compactMap { $0 },
-                sequence: state.committedSequence)
-            before = state.lastSnapshot
-            state.lastSnapshot = snapshot
-            return (state.manifest, snapshot)
+            (state.manifest, try Engine.snapshot(of: &state, replacing: &before))
         }
+    }
+
+    private static func snapshot(
+        of state: inout State, replacing before: inout Snapshot?
+    ) throws(DatabaseError) -> Snapshot {
+        if state.phase >= .closed { throw .databaseClosed }
+        // Reuses the last snapshot and its caches if nothing was committed since.
+        if let last = state.lastSnapshot, last.sequence == state.committedSequence { return last }
+        let snapshot = state.segments.snapshot(
+            state.manifest, schemas: state.schemas,
+            memtables: [state.frozen, state.memtable].compactMap { $0 },
+            sequence: state.committedSequence)
+        before = state.lastSnapshot
+        state.lastSnapshot = snapshot
+        return snapshot
     }
 
     func rejects(_ info: Manifest.RejectsFile) throws(DatabaseError) -> [JournalEntry] {
