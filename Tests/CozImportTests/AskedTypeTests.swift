@@ -176,6 +176,59 @@ internal import Testing
         try again.close()
     }
 
+    @Test(
+        arguments: [
+            "DELETE FROM m WHERE id_participant = 'p1'", "DROP SERIES WHERE id_participant = 'p1'",
+            "clear",
+        ])
+    func `names go with their last refused value, whatever removes it`(statement: String) throws {
+        let directory = TemporaryDirectory()
+        let database = try Database.open(directory.path)
+        try database.declare(
+            experiment: "m", fields: [SchemaPreset.Field("planned", .integer)])
+        var options = ImportOptions()
+        options.experiment = "m"
+        options.table.columnTypes = [("q_own", .integer), ("q_kept", .integer)]
+        let table = "id_participant,time,q_own,q_kept,z\np1,5,x,3,1\np2,6,,,2\n"
+        let report = try importFiles(
+            [files.write("a", table)], into: database, options: options)
+        #expect(report.refusedValues == 1)
+        if statement == "clear" {
+            _ = try database.clearRejects()
+        } else {
+            _ = try database.execute(statement)
+        }
+        let declared = try database.schemas().flatMap(\.declarations).map(\.name)
+        #expect(!declared.contains("q_own"))
+        #expect(declared.contains("planned"))
+        _ = try database.forget(["p1"])
+        try database.close()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path) {
+            let contents = FileManager.default.contents(atPath: "\(directory.path)/\(name)")
+            #expect(contents?.range(of: Data("q_own".utf8)) == nil, "\(name)")
+        }
+    }
+
+    @Test func `forget keeps the type that the refused value of another participant has`() throws {
+        let database = try Database.inMemory()
+        var options = ImportOptions()
+        options.format = .ndjson
+        let row = """
+            {"measurement":"m","tags":{"id_participant":"p2"},"time":1,"fields_int":{"n":1.5}}\n
+            """
+        _ = try importFiles([files.write("a", row)], into: database, options: options)
+        options.format = .lineProtocol
+        _ = try importFiles(
+            [files.write("b", "m,id_participant=p1 x=1 1\n")], into: database, options: options)
+        _ = try database.forget(["p1"])
+        let lines = "m,id_participant=p2 n=7 2\nm,id_participant=p2 n=9007199254740993i 3\n"
+        let report = try importFiles([files.write("c", lines)], into: database, options: options)
+        #expect(report.refusedValues == 0)
+        let schema = try #require(try database.schemas().first)
+        #expect(schema.field("n")?.type == .integer)
+        #expect(schema.field("x") == nil)
+    }
+
     // MARK: The field and its rows
 
     @Test(arguments: [1, 10_000])

@@ -14,7 +14,7 @@ extension Engine {
         var droppedColumns: [(experiment: Int, column: ColumnID)] = []
         /// Declarations of types that belong to no column.
         var droppedDeclarations: [(experiment: Int, field: String)] = []
-        /// The fields of deleted refusals that no other refusal has.
+        /// The fields of the refused values that stay.
         var refusedFields: Set<RefusedField> = []
 
         var isEmpty: Bool {
@@ -163,19 +163,23 @@ extension Engine {
         let files = state.withLock { $0.manifest.rejects }
         var gone: Set<UInt64> = []
         var counts: [Name: Int] = [:]
-        var left: Set<RefusedField> = []
+        var goneFields: Set<RefusedField> = []
         for info in files {
             for case .refusal(let refusal) in try rejects(info) {
                 let isGone = try isGone(refusal)
                 if case .value(let experiment, _, _, let field, _, _) = refusal.subject {
                     let field = RefusedField(experiment: Name(experiment), field: Name(field))
-                    if isGone { rewriting.refusedFields.insert(field) } else { left.insert(field) }
+                    if isGone {
+                        goneFields.insert(field)
+                    } else {
+                        rewriting.refusedFields.insert(field)
+                    }
                 }
                 guard isGone, gone.insert(refusal.journalID).inserted else { continue }
                 counts[Name(refusal.experiment), default: 0] += 1
             }
         }
-        rewriting.refusedFields.subtract(left)
+        dropDeclarations(of: goneFields.subtracting(rewriting.refusedFields), &rewriting)
         report.add(refusals: counts)
         guard !gone.isEmpty || withCounts else { return }
         for info in files {
@@ -189,6 +193,19 @@ extension Engine {
             }
             if kept.count == entries.count { continue }
             rewriting.rejects[info.number] = .some(try writeRejects(kept))
+        }
+    }
+
+    /// Drops the declarations of types alone that only these refused values had. Importers make
+    /// such declarations, with refused values, too.
+    private func dropDeclarations(of fields: Set<RefusedField>, _ rewriting: inout Rewriting) {
+        let schemas = state.withLock { $0.schemas }
+        for field in fields {
+            guard let schema = schemas.named(field.experiment.text),
+                let declaration = schema.ownDeclaration(of: field.field.text),
+                declaration.isTypeOnly, schema.field(declaration.name) == nil
+            else { continue }
+            rewriting.droppedDeclarations.append((schema.id, declaration.name))
         }
     }
 

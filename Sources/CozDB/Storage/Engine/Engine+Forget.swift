@@ -78,9 +78,8 @@ extension Engine {
     }
 
     /// Adds columns and experiments without any values left, because their names may be personal
-    /// too. Experiments with declared fields stay, unless only types are declared: importers
-    /// declare these, with refused values, too. A declaration of a type goes with the last refused
-    /// value of a field that has no other.
+    /// too. Experiments with declared fields stay, unless only types are declared, of fields that
+    /// no refused value of another participant has.
     private func addEmptied(_ deletion: Deletion, _ rewriting: inout Rewriting) {
         for view in deletion.experiments.map(\.view) {
             let schema = view.schema
@@ -93,20 +92,18 @@ extension Engine {
                 columns.formUnion(left.footer.fields.filter { $0.valueCount > 0 }.map(\.column.id))
                 isEmpty = false
             }
-            if isEmpty, schema.declarations.allSatisfy(\.isTypeOnly) {
+            let experiment = Name(schema.name)
+            let isDeclared = schema.declarations.contains { declaration in
+                let field = RefusedField(
+                    experiment: experiment, field: Name(declaration.name))
+                return !declaration.isTypeOnly || rewriting.refusedFields.contains(field)
+            }
+            if isEmpty, !isDeclared {
                 rewriting.droppedSchemas.append(schema.id)
                 continue
             }
             for column in schema.columns where !column.isRemoved && !columns.contains(column.id) {
                 rewriting.droppedColumns.append((schema.id, column.id))
-            }
-            let experiment = Name(schema.name)
-            for declaration in schema.declarations
-            where declaration.isTypeOnly && schema.field(declaration.name) == nil
-                && rewriting.refusedFields.contains(
-                    Engine.RefusedField(experiment: experiment, field: Name(declaration.name)))
-            {
-                rewriting.droppedDeclarations.append((schema.id, declaration.name))
             }
         }
     }
