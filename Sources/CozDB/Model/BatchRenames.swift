@@ -43,6 +43,8 @@ struct BatchRenames: Sendable {
     private var appliedTags: [Name: Int] = [:]
     /// In the current row, the claims to each target name.
     private var takers: [Int: Taker] = [:]
+    /// The targets that refused values of the current row came with.
+    private var refusedOwn: Set<Int> = []
 
     /// The claims of a row's cells to one target name.
     private struct Taker {
@@ -69,6 +71,7 @@ struct BatchRenames: Sendable {
     mutating func removeAll() {
         roles.removeAll(keepingCapacity: true)
         tagSets.removeAll()
+        refusedOwn.removeAll()
         applied.removeAll()
         appliedFields.removeAll()
         appliedTags.removeAll()
@@ -107,16 +110,8 @@ struct BatchRenames: Sendable {
         _ cells: ArraySlice<BatchCell>
     ) -> [(cell: Int, experiment: Int, name: String, kind: UInt8)] {
         var result: [(cell: Int, experiment: Int, name: String, kind: UInt8)] = []
-        takers.removeAll(keepingCapacity: true)
-        for index in cells.indices {
-            guard let role = role(cells[index]) else { continue }
-            // A renamed field that keeps its name may need it, so it has priority, too.
-            if let own = role.own { takers[own, default: Taker()].isOwn = true }
-            guard let (target, rename) = role.rename else { continue }
-            var taker = takers[target] ?? Taker()
-            if taker.first < 0 { taker.first = rename }
-            takers[target] = taker
-        }
+        findTakers(cells)
+        refusedOwn.removeAll()
         for index in cells.indices {
             guard let role = role(cells[index]), let (target, rename) = role.rename,
                 let taker = takers[target]
@@ -132,6 +127,41 @@ struct BatchRenames: Sendable {
         }
         return result
     }
+
+    private mutating func findTakers(_ cells: ArraySlice<BatchCell>) {
+        takers.removeAll(keepingCapacity: true)
+        for target in refusedOwn { takers[target] = Taker(isOwn: true) }
+        for index in cells.indices {
+            guard let role = role(cells[index]) else { continue }
+            // A renamed field that keeps its name may need it, so it has priority, too.
+            if let own = role.own { takers[own, default: Taker()].isOwn = true }
+            guard let (target, rename) = role.rename else { continue }
+            var taker = takers[target] ?? Taker()
+            if taker.first < 0 { taker.first = rename }
+            takers[target] = taker
+        }
+    }
+
+    /// Returns whether fields keep their old names in a row: whether it has a value under the new
+    /// one, of another field.
+    mutating func keepNames(
+        _ names: [Name], beside cells: ArraySlice<BatchCell>
+    ) -> [Bool] {
+        findTakers(cells)
+        return names.map { name in
+            guard let target = newNames[name], let taker = takers[target] else { return false }
+            return taker.isOwn || taker.first >= 0 && taker.first != appliedFields[name]
+        }
+    }
+
+    /// Records that the open row came with a value of a field that was refused. The value has its
+    /// name nevertheless, so that a replay of it does not overwrite another.
+    mutating func noteRefused(_ name: Name) {
+        if let target = targetIndex[name] { refusedOwn.insert(target) }
+    }
+
+    /// Forgets the row.
+    mutating func abandonRow() { refusedOwn.removeAll() }
 
     private func role(_ cell: BatchCell) -> Role? {
         let index = Int(cell.column)

@@ -190,6 +190,20 @@ extension WriteBatch {
         }
     }
 
+    /// Returns whether renamed fields keep their names in the open row, because it also has a value
+    /// under the new name. For readers whose types depend on names.
+    package mutating func keepNames(_ names: [Name]) -> [Bool] {
+        renaming.keepNames(names, beside: cells[Int(rows.last?.cellEnd ?? 0)...])
+    }
+
+    /// Says that a value of the open row was refused before it could be appended: a renamed field
+    /// does not take its name.
+    package mutating func noteRefused(field name: String) {
+        if renaming.isEmpty { return }
+        renaming.noteRefused(Name(name))
+        hasRenamedColumns = true
+    }
+
     // MARK: Tag sets
 
     /// Returns the handle of a tag set. Tags with an empty value count as missing.

@@ -176,6 +176,7 @@ public struct WriteBatch: Sendable {
     public mutating func abandonRow() {
         cells.removeLast(cells.count - Int(rows.last?.cellEnd ?? 0))
         isOpenRowInvalid = false
+        renaming.abandonRow()
     }
 
     /// Adds a refused line or value, to be stored in the rejects journal. The key of a value may

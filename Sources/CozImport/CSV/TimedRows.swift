@@ -19,6 +19,8 @@ package struct TimedColumn {
     package var name: String
     /// The type of the field if it is new; nil: that of the first value.
     package var fieldType: FieldType?
+    /// The kind in rows in which the column gets its new name; nil if that is `kind`.
+    package var renamedKind: Kind?
     fileprivate var float = WriteBatch.ColumnHandle.none
     fileprivate var integer = WriteBatch.ColumnHandle.none
     fileprivate var text = WriteBatch.ColumnHandle.none
@@ -58,6 +60,9 @@ package struct TimedRows {
     /// A field with the same text in all rows; nil if none.
     let constant: (name: String, value: String)?
     var second = TimeTextMatcher()
+    /// The columns whose kind depends on whether they keep their names in a row: their names, and
+    /// whether they did so in the last row.
+    private var renamed: [(column: Int, name: Name, kind: TimedColumn.Kind, isKept: Bool)] = []
     private var tagSet = WriteBatch.TagSetHandle.none
     private var constantColumn = WriteBatch.ColumnHandle.none
     private var constantBits: UInt64 = 0
@@ -72,6 +77,10 @@ package struct TimedRows {
         self.columns = columns
         self.constant = constant
         timeColumn = time
+        for (index, column) in columns.enumerated() {
+            guard let kind = column.renamedKind, kind != column.kind else { continue }
+            renamed.append((index, Name(column.name), kind, true))
+        }
     }
 
     /// Accepted times in milliseconds. One second less at each end keeps a time plus its ordinal in
@@ -161,19 +170,19 @@ package struct TimedRows {
     ) {
         let row = block.rows[index]
         lastPlacedRow = index
-        var number = row.cells.lowerBound
-        for column in columns.indices {
-            let cell = block.cells[number].range
-            number += 1
-            if cell.isEmpty || column == timeColumn { continue }
-            guard addCell(cell, column, block.bytes, milliseconds, into: &batch) else {
-                batch.abandonRow()
-                let place = cell.lowerBound - row.text.lowerBound + 1
-                block.refuse(
-                    row, into: &batch, column: place,
-                    reason: "\"\(columns[column].name)\" is not valid UTF-8; expected UTF-8")
-                return
-            }
+        var wrong = addCells(row, block, milliseconds, into: &batch)
+        // Only now it is known which columns keep their names.
+        if !renamed.isEmpty, wrong == nil, changeKinds(batch.keepNames(renamed.map(\.name))) {
+            batch.abandonRow()
+            wrong = addCells(row, block, milliseconds, into: &batch)
+        }
+        if let wrong {
+            batch.abandonRow()
+            let cell = block.cells[row.cells.lowerBound + wrong].range
+            block.refuse(
+                row, into: &batch, column: cell.lowerBound - row.text.lowerBound + 1,
+                reason: "\"\(columns[wrong].name)\" is not valid UTF-8; expected UTF-8")
+            return
         }
         guard batch.hasOpenRow else {
             block.refuse(
@@ -183,6 +192,32 @@ package struct TimedRows {
         if constant != nil { batch.append(column: constantColumn, bits: constantBits) }
         batch.endRow(
             tagSet: tagSet, time: milliseconds * 1_000_000 + Int64(ordinal), line: row.line)
+    }
+
+    /// Adds the values of a row's cells. Returns the column of a cell that is not valid UTF-8; nil
+    /// if there is none.
+    @inline(__always) private mutating func addCells(
+        _ row: CSVRow, _ block: CSVBlock, _ milliseconds: Int64, into batch: inout WriteBatch
+    ) -> Int? {
+        var number = row.cells.lowerBound
+        for column in columns.indices {
+            let cell = block.cells[number].range
+            number += 1
+            if cell.isEmpty || column == timeColumn { continue }
+            if !addCell(cell, column, block.bytes, milliseconds, into: &batch) { return column }
+        }
+        return nil
+    }
+
+    /// Sets the kinds of renamed columns. Returns whether any changed.
+    private mutating func changeKinds(_ keepNames: [Bool]) -> Bool {
+        var isChanged = false
+        for (index, isKept) in keepNames.enumerated() where isKept != renamed[index].isKept {
+            swap(&columns[renamed[index].column].kind, &renamed[index].kind)
+            renamed[index].isKept = isKept
+            isChanged = true
+        }
+        return isChanged
     }
 
     /// Adds the value of a non-empty cell; false if it is not valid UTF-8.

@@ -36,6 +36,9 @@ struct ObjectColumn {
     var newName: [UInt8]?
     /// Whether it is what a renamed column is in rows that have its new name, too.
     var keepsName = false
+
+    /// The type that the options or the place request.
+    var askedType: FieldType? { type ?? (place == .integerFields ? .integer : nil) }
 }
 
 struct ObjectColumns {

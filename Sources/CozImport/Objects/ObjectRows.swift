@@ -142,11 +142,14 @@ struct ObjectRows {
         seriesTags().values[lookup.participantTag(of: experiment)]
     }
 
-    /// The names of the cells of a row that are not left out.
+    /// The names of the cells of a row that are not left out. An empty tag is none.
     private func presentFields(_ row: borrowing ObjectRow) -> Set<[UInt8]> {
         var names: Set<[UInt8]> = []
-        for cell in row.cells where columns.all[cell.column].role != .ignored {
-            names.insert(columns.all[cell.column].name)
+        for cell in row.cells where !isNull(cell, row.texts) {
+            let column = columns.all[cell.column]
+            let isTag = column.role == .tag || column.isParticipant || column.mayBeTag
+            if column.role == .ignored || isTag && cell.text.isEmpty { continue }
+            names.insert(column.name)
         }
         return names
     }
@@ -362,9 +365,8 @@ struct ObjectRows {
             keep(field, of: cell.column)
         } else {
             // A type that was only inferred is that of the field once a value is stored.
-            let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
             handle = plans[current].mismatched.handle(
-                column.name, cell.column, type, asked: asked, experiment, &batch)
+                column.name, cell.column, type, asked: column.askedType, experiment, &batch)
         }
         let stored =
             type == .string ? texts.withSpan(cell.text) { batch.string($0).bits } : bits
@@ -381,10 +383,9 @@ struct ObjectRows {
             return known
         }
         let name = plans[current].name
-        let stored = column.keepsName ? column.name : lookup.stored(column.name)
+        let stored = lookup.stored(column.name, keepsName: column.keepsName)
         let key = SchemaLookup.key(stored, of: name)
         let known = lookup.type(ofStored: stored, in: name)
-        let asked = column.type ?? (column.place == .integerFields ? .integer : nil)
         var type = column.type ?? known ?? found[key]
         if type == nil {
             switch cell.kind {
@@ -398,7 +399,7 @@ struct ObjectRows {
             }
             found[key] = type
         }
-        let field = Field(type: type, isInferred: known == nil && asked == nil)
+        let field = Field(type: type, isInferred: known == nil && column.askedType == nil)
         keep(field, of: cell.column)
         return field
     }

@@ -71,8 +71,10 @@ struct SchemaLookup {
     var hasRenames: Bool { !options.renames.isEmpty }
 
     /// The name under which a column is stored.
-    func stored(_ column: [UInt8]) -> [UInt8] {
-        if options.renames.isEmpty { return column }
+    ///
+    /// - Parameter keepsName: whether another column has its new name in the row.
+    func stored(_ column: [UInt8], keepsName: Bool = false) -> [UInt8] {
+        if options.renames.isEmpty || keepsName { return column }
         return Array(options.storedName(of: String(decoding: column, as: UTF8.self)).utf8)
     }
 

@@ -136,11 +136,12 @@ struct TableLayout {
     func index(of role: TableColumn.Role) -> Int? { columns.firstIndex { $0.role == role } }
 }
 
-/// A column that is renamed, in a table that has a column of the new name.
+/// A column that is renamed, in a table with other columns that have, or get, the new name.
 struct RenamedColumn {
     let index: Int
+    let name: Name
     let newName: [UInt8]
-    /// The columns that have the new name.
+    /// The columns that have the new name, and those before it that get it.
     let others: [Int]
     /// Whether every row has a value under the new name.
     let isAlwaysKept: Bool
@@ -154,16 +155,21 @@ struct RenamedColumn {
         }
         let constants = layout.constants.filter { isData($0) && !$0.defaultValue.isEmpty }
         let constantNames = Set(constants.map(\.name))
+        var renamed: [[UInt8]: [Int]] = [:]
         return layout.columns.enumerated().compactMap { index, column in
             let newName = lookup.stored(column.name)
             guard isData(column), !column.isParticipant, newName != column.name else { return nil }
-            let others = places[newName] ?? []
+            let before = renamed[newName, default: []]
+            renamed[newName] = before + [index]
+            let others =
+                (places[newName] ?? []) + before.filter { layout.columns[$0].name != column.name }
             let isAlwaysKept =
                 constantNames.contains(newName)
                 || others.contains { !layout.columns[$0].defaultValue.isEmpty }
             guard isAlwaysKept || !others.isEmpty else { return nil }
             return RenamedColumn(
-                index: index, newName: newName, others: others, isAlwaysKept: isAlwaysKept)
+                index: index, name: Name(String(decoding: column.name, as: UTF8.self)),
+                newName: newName, others: others, isAlwaysKept: isAlwaysKept)
         }
     }
 }

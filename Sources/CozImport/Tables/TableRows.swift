@@ -17,6 +17,8 @@ struct TableRows {
         var name: [UInt8]
         /// For each of `renamed`, whether it keeps its name.
         var kept: [Bool]
+        /// The indices in `renamed` of those that are fields, as are the others of their new names.
+        var renamedFields: [Int]
         var handle: WriteBatch.ExperimentHandle
         /// The tag that names participants.
         var participantTag: [UInt8]
@@ -170,7 +172,7 @@ struct TableRows {
             return .refused("the time is empty, expected a time", cell: timeIndex)
         }
         if let problem = selectExperiment(cells, block, &batch) { return problem }
-        if let problem = appendFields(cells, block, &batch) {
+        if let problem = appendRenamedFields(cells, block, &batch) {
             batch.abandonRow()
             return problem
         }
@@ -327,9 +329,14 @@ struct TableRows {
             default: break
             }
         }
+        let fieldSet = Set(fields)
+        let renamedFields = renamed.indices.filter {
+            fieldSet.contains(renamed[$0].index) && fieldSet.isSuperset(of: renamed[$0].others)
+        }
         plans.append(
             Plan(
-                name: name, kept: kept, handle: batch.experiment(name.span),
+                name: name, kept: kept, renamedFields: renamedFields,
+                handle: batch.experiment(name.span),
                 participantTag: lookup.participantTag(of: name), types: types,
                 handles: Array(repeating: nil, count: columns.count), fields: fields, tags: tags))
     }
@@ -340,7 +347,7 @@ struct TableRows {
         of field: [UInt8], in experiment: [UInt8], column: TableColumn, at index: Int,
         keepsName: Bool = false
     ) -> FieldType? {
-        let stored = keepsName ? field : lookup.stored(field)
+        let stored = lookup.stored(field, keepsName: keepsName)
         let known = lookup.type(ofStored: stored, in: experiment)
         if let type = column.type ?? known { return type }
         let key = SchemaLookup.key(stored, of: experiment)
@@ -351,6 +358,25 @@ struct TableRows {
     }
 
     // MARK: Fields
+
+    /// Appends the fields of a row. Which renamed fields keep their names, and so have another
+    /// type, is known only then: a cell beside them may have no value, as `NaN` among numbers.
+    private mutating func appendRenamedFields(
+        _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
+    ) -> Outcome? {
+        if let problem = appendFields(cells, block, &batch) { return problem }
+        let places = plans[current].renamedFields
+        if places.isEmpty || !batch.hasOpenRow { return nil }
+        var kept = plans[current].kept
+        let answers = batch.keepNames(places.map { renamed[$0].name })
+        for (place, answer) in zip(places, answers) {
+            kept[place] = answer || renamed[place].isAlwaysKept
+        }
+        if kept == plans[current].kept { return nil }
+        batch.abandonRow()
+        selectPlan(plans[current].name, kept, &batch)
+        return appendFields(cells, block, &batch)
+    }
 
     private mutating func appendFields(
         _ cells: Int, _ block: CSVBlock, _ batch: inout WriteBatch
@@ -429,7 +455,7 @@ struct TableRows {
         plans[current].types[index] = type
         let name = layout.columns[index].name
         let keepsName = zip(renamed, plans[current].kept).contains { $0.index == index && $1 }
-        let stored = keepsName ? name : lookup.stored(name)
+        let stored = lookup.stored(name, keepsName: keepsName)
         found[SchemaLookup.key(stored, of: plans[current].name)] = type
         append(text, range, index, nil, &batch)
     }

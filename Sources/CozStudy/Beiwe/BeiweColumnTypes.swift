@@ -8,7 +8,7 @@ internal import CozImport
 struct BeiweColumnTypes {
     private struct Key: Hashable {
         var stream: Name
-        var column: Name
+        var field: Name
     }
 
     private let imports: ImportOptions
@@ -24,7 +24,7 @@ struct BeiweColumnTypes {
     mutating func kinds(
         of header: BeiweHeader, in stream: String, _ file: InputFile
     ) throws(DatabaseError) -> [TimedColumn.Kind] {
-        let names = Set(header.names.map { Name($0) })
+        let names = takenNames(header)
         var kinds = header.names.map { kind(of: $0, in: stream, beside: names) }
         let unknown = kinds.indices.filter { kinds[$0] == nil }
         if !unknown.isEmpty && file.isReopenable {
@@ -32,10 +32,40 @@ struct BeiweColumnTypes {
             for (index, kind) in zip(unknown, seen) {
                 guard let kind else { continue }
                 kinds[index] = kind
-                decided[Key(stream: Name(stream), column: Name(header.names[index]))] = kind
+                let field = field(of: header.names[index], beside: names)
+                decided[Key(stream: Name(stream), field: Name(field))] = kind
             }
         }
         return kinds.map { $0 ?? .text }
+    }
+
+    /// Returns the kinds of renamed columns in rows in which they get their new names; nil for
+    /// those that always do.
+    ///
+    /// - Parameter kinds: of all columns, in rows in which they keep their names.
+    func renamedKinds(
+        of header: BeiweHeader, in stream: String, _ kinds: [TimedColumn.Kind]
+    ) -> [TimedColumn.Kind?] {
+        let taken = takenNames(header)
+        var places: [Name: Int] = [:]
+        for (index, name) in header.names.enumerated() { places[Name(name)] = index }
+        return zip(header.names, kinds).map { name, kept in
+            let newName = Name(imports.storedName(of: name))
+            guard newName != Name(name), taken.contains(newName) else { return nil }
+            return kind(of: name, in: stream, beside: [])
+                ?? places[newName].map { kinds[$0] } ?? kept
+        }
+    }
+
+    /// The names of the columns, and those that several columns get.
+    private func takenNames(_ header: BeiweHeader) -> Set<Name> {
+        var names = Set(header.names.map { Name($0) })
+        var newNames: Set<Name> = []
+        for name in header.names {
+            let newName = Name(imports.storedName(of: name))
+            if !newNames.insert(newName).inserted { names.insert(newName) }
+        }
+        return names
     }
 
     /// Returns the type of a renamed column, which the preset of the stream does not know.
@@ -48,16 +78,14 @@ struct BeiweColumnTypes {
         BeiweStream.named(stream)?.columns.first { $0.name.utf8.elementsEqual(name.utf8) }?.type
     }
 
-    /// - Parameter others: the columns beside it. A renamed column keeps its name beside one of the
-    ///   new name.
+    /// - Parameter others: the names of other columns, which a renamed one does not get.
     private func kind(
         of name: String, in stream: String, beside others: Set<Name>
     ) -> TimedColumn.Kind? {
         if name == BeiweHeader.time { return .milliseconds }
         if name == BeiweHeader.moment { return .moment }
         if name == BeiweHeader.survey { return .text }
-        let newName = imports.storedName(of: name)
-        let field = others.contains(Name(newName)) ? name : newName
+        let field = field(of: name, beside: others)
         let type =
             stored[Name(stream)]?.field(field)?.type
             ?? stored[Name(stream)]?.declaration(of: field)?.type
@@ -66,8 +94,14 @@ struct BeiweColumnTypes {
         case .float: return .float
         case .integer: return .integer
         case .string, .boolean: return .text
-        case nil: return decided[Key(stream: Name(stream), column: Name(name))]
+        case nil: return decided[Key(stream: Name(stream), field: Name(field))]
         }
+    }
+
+    /// The name under which a column is stored.
+    private func field(of name: String, beside others: Set<Name>) -> String {
+        let newName = imports.storedName(of: name)
+        return others.contains(Name(newName)) ? name : newName
     }
 
     /// Returns `.float` for columns that hold only numbers, `.text` for others, and nil for empty

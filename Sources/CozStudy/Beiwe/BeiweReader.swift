@@ -136,9 +136,11 @@ struct BeiweReader: PointReader {
         ordinals[source.series, default: RowOrdinals(options.ordinalLimits)].begin(
             file, survey: source.survey)
         let kinds = try types.kinds(of: header, in: source.stream, file)
-        let columns = zip(header.names, kinds).map { name, kind in
-            var column = TimedColumn(name, kind)
-            column.fieldType = types.askedType(of: name, in: source.stream)
+        let renamedKinds = types.renamedKinds(of: header, in: source.stream, kinds)
+        let columns = header.names.indices.map { index in
+            var column = TimedColumn(header.names[index], kinds[index])
+            column.fieldType = types.askedType(of: header.names[index], in: source.stream)
+            column.renamedKind = renamedKinds[index]
             return column
         }
         var constant: (name: String, value: String)?

@@ -261,6 +261,9 @@ extension PayloadDecoder {
             value = .string(PayloadDecoder.prefix(bytes, sizeMax: settings.stringSizeBytesMax))
         }
         let name = storedName(of: member, row)
+        if member.part != .other {
+            batch.noteRefused(field: string(member.name, row.text, row.base))
+        }
         isCut = isCut || name.utf8.count > DatabaseOptions.nameSizeBytesMax
         let owner = refusedOwner(row)
         var refusal = Refusal(

@@ -59,10 +59,12 @@ struct CozieCSVReader: PointReader {
                 file: file.name)
         }
         let header = try CozieHeader(block.rows[0], block, file: file.name)
-        let names = Set(header.names)
+        let renamed = types.renamed(header)
+        let isRenamed = Set(renamed)
         var known = header.names.indices.map { column in
             header.roles[column] == .field
-                ? types.type(of: header.names[column], beside: names) : .string
+                ? types.type(of: header.names[column], keepsName: isRenamed.contains(column))
+                : .string
         }
         var values = [CozieColumnValues](repeating: CozieColumnValues(), count: known.count)
         var first = 1
@@ -85,11 +87,31 @@ struct CozieCSVReader: PointReader {
         for column in known.indices where known[column] == nil {
             guard let type = values[column].type else { continue }
             known[column] = type
-            types.remember(type, of: header.names[column], beside: names)
+            types.remember(
+                type, of: header.names[column], keepsName: isRenamed.contains(column))
         }
         self.header = header
-        fields = CozieFields(header.names, known)
+        fields = CozieFields(header.names, known, renamedFields(renamed, header, known))
         tags = CozieTags(header, participantTag, options)
+    }
+
+    /// Returns the columns whose names depend on the row, with their types under the new ones: that
+    /// of the field, or of the column with this name.
+    private func renamedFields(
+        _ columns: [Int], _ header: CozieHeader, _ known: [FieldType?]
+    ) -> [CozieFields.Renamed] {
+        var places: [[UInt8]: Int] = [:]
+        for (index, name) in header.names.enumerated() where header.roles[index] == .field {
+            places[name] = index
+        }
+        return columns.map { column in
+            let name = header.names[column]
+            let type =
+                types.type(of: name, keepsName: false)
+                ?? places[types.newName(of: name)].flatMap { known[$0] } ?? known[column]
+            return CozieFields.Renamed(
+                column: column, name: Name(String(decoding: name, as: UTF8.self)), type: type)
+        }
     }
 
     private static func look(
@@ -170,10 +192,7 @@ struct CozieCSVReader: PointReader {
                 column: block.column(of: timeCell, in: row))
         }
         let before = batch.valueCount
-        for (column, cell) in zip(header.roles.indices, row.cells)
-        where !block.cells[cell].isEmpty && header.roles[column] == .field {
-            fields.append(column, block.bytes, block.cells[cell].range, to: &batch)
-        }
+        fields.append(row, block, header.roles, to: &batch)
         guard batch.valueCount > before else {
             return Problem(reason: "the row has no values, only a time and tags")
         }

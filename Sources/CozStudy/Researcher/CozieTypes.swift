@@ -18,29 +18,46 @@ struct CozieTypes {
         self.options = options
     }
 
-    /// Returns the type of a field, or nil if only the values can decide.
+    /// Returns the type of a column's field, or nil if only the values can decide.
     ///
-    /// - Parameter others: the columns beside it. A renamed column keeps its name beside one of the
-    ///   new name.
-    func type(of name: [UInt8], beside others: Set<[UInt8]>) -> FieldType? {
-        let text = stored(name, beside: others)
-        if let type = schema?.field(text)?.type { return type }
-        let known = CozieCatalogue.v3.field(named: text)
+    /// - Parameter keepsName: whether another column has its new name in the row.
+    func type(of column: [UInt8], keepsName: Bool) -> FieldType? {
+        let name = stored(column, keepsName)
+        if let type = schema?.field(name)?.type { return type }
+        let known = CozieCatalogue.v3.field(named: name)
         // Answers are text, even if they look like numbers: "7", "00".
         if known?.pattern == "q_*" { return .string }
-        return schema?.declaration(of: text)?.type ?? decided[Array(text.utf8)]
+        return schema?.declaration(of: name)?.type ?? decided[Array(name.utf8)]
             ?? known?.type
     }
 
     /// Saves the type found from the values of a file, for the following files.
-    mutating func remember(_ type: FieldType, of name: [UInt8], beside others: Set<[UInt8]>) {
-        decided[Array(stored(name, beside: others).utf8)] = type
+    mutating func remember(_ type: FieldType, of column: [UInt8], keepsName: Bool) {
+        decided[Array(stored(column, keepsName).utf8)] = type
     }
 
-    private func stored(_ name: [UInt8], beside others: Set<[UInt8]>) -> String {
-        let own = String(decoding: name, as: UTF8.self)
-        let stored = options.storedName(of: own)
-        return others.contains(Array(stored.utf8)) ? own : stored
+    /// Returns the columns whose name depends on the row, because others have, or get, their new
+    /// names.
+    func renamed(_ header: CozieHeader) -> [Int] {
+        var fields: [[UInt8]: Int] = [:]
+        for (name, role) in zip(header.names, header.roles) where role == .field {
+            fields[name, default: 0] += 1
+            let newName = newName(of: name)
+            if newName != name { fields[newName, default: 0] += 1 }
+        }
+        return header.names.indices.filter { index in
+            let name = header.names[index]
+            let newName = newName(of: name)
+            return header.roles[index] == .field && newName != name && fields[newName] ?? 0 > 1
+        }
+    }
+
+    /// The name under which a column is stored, unless another has it.
+    func newName(of column: [UInt8]) -> [UInt8] { Array(stored(column, false).utf8) }
+
+    private func stored(_ column: [UInt8], _ keepsName: Bool) -> String {
+        let own = String(decoding: column, as: UTF8.self)
+        return keepsName ? own : options.storedName(of: own)
     }
 }
 

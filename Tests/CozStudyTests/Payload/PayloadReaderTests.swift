@@ -75,6 +75,19 @@ struct PayloadReaderTests {
         #expect(try database.query("SHOW SERIES").series.first?.rowCount == 2)
     }
 
+    @Test func `a refused value keeps its name from a renamed one`() throws {
+        let item =
+            #"{"time":"2022-09-01T00:00:00.000+0000","measurement":"dev","#
+            + #""tags":{"id_participant":"p1"},"fields":{"a":"five","b":["own"]}}"#
+        let report = try run(try file(item)) { $0.renames = ["a": "b"] }
+        #expect(report.refusedValues == 1)
+        #expect(try database.query("SELECT a FROM dev").series.first?.rowCount == 1)
+        #expect(try database.replayRejects().replayed == 1)
+        let result = try database.query("SELECT a, b FROM dev")
+        #expect(result.series.first?.column("a")?.texts == ["five"])
+        #expect(result.series.first?.column("b")?.texts == [#"["own"]"#])
+    }
+
     @Test func `a participant tag keeps its name if the item has the new one, too`() throws {
         let item =
             #"{"time":"2022-09-01T00:00:00.000+0000","measurement":"dev","#

@@ -138,6 +138,26 @@ struct CozieCSVImportTests {
         #expect(Set(try study.cells("foo")) == ["", "007", "1e2"])
     }
 
+    @Test func `a renamed column has the type of the name that it gets in a row`() throws {
+        let report = try study.import(
+            Self.file("thermal,q_thermal,y", ["7,,1", "8,9,1", ",10,1"])
+        ) { $0.renames = ["thermal": "q_thermal"] }
+        #expect(!report.hasRefusals)
+        #expect(try study.types() == ["q_thermal": .string, "thermal": .float, "y": .float])
+        #expect(Set(try study.cells("q_thermal")) == ["7", "9", "10"])
+        #expect(Set(try study.cells("thermal")) == ["", "8.0"])
+    }
+
+    @Test func `of two columns with one new name the second keeps its name and type`() throws {
+        try study.write(["x": 1.5, "y": "s", "z": 2.5], tags: ["id_participant": "q"])
+        let report = try study.import(Self.file("x,y", ["1.50,2.50", ",3.50"])) {
+            $0.renames = ["x": "z", "y": "z"]
+        }
+        #expect(!report.hasRefusals)
+        #expect(Set(try study.cells("y")) == ["2.50", "", "s"])
+        #expect(Set(try study.cells("z")) == ["1.5", "3.5", "2.5"])
+    }
+
     @Test func `the type of the catalogue holds from the first value on`() throws {
         let report = try study.import(Self.file("ws_survey_count,y", ["many,1", "3,1"])) {
             $0.settings.preset = "none"
