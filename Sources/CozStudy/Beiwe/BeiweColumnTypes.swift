@@ -43,17 +43,21 @@ struct BeiweColumnTypes {
     /// those that always do.
     ///
     /// - Parameter kinds: of all columns, in rows in which they keep their names.
-    func renamedKinds(
+    mutating func renamedKinds(
         of header: BeiweHeader, in stream: String, _ kinds: [TimedColumn.Kind]
     ) -> [TimedColumn.Kind?] {
         let taken = takenNames(header)
         var places: [Name: Int] = [:]
         for (index, name) in header.names.enumerated() { places[Name(name)] = index }
-        return zip(header.names, kinds).map { name, kept in
+        return zip(header.names, kinds).map { name, kept -> TimedColumn.Kind? in
             let newName = Name(imports.storedName(of: name))
             guard newName != Name(name), taken.contains(newName) else { return nil }
-            return kind(of: name, in: stream, beside: [])
-                ?? places[newName].map { kinds[$0] } ?? kept
+            if let known = kind(of: name, in: stream, beside: []) { return known }
+            let shown =
+                places[newName].flatMap { kind(of: header.names[$0], in: stream, beside: taken) }
+                ?? kind(of: name, in: stream, beside: taken)
+            if let shown { decided[Key(stream: Name(stream), field: newName)] = shown }
+            return shown ?? kept
         }
     }
 

@@ -97,7 +97,7 @@ struct CozieCSVReader: PointReader {
 
     /// Returns the columns whose names depend on the row, with their types under the new ones: that
     /// of the field, or of the column with this name.
-    private func renamedFields(
+    private mutating func renamedFields(
         _ columns: [Int], _ header: CozieHeader, _ known: [FieldType?]
     ) -> [CozieFields.Renamed] {
         var places: [[UInt8]: Int] = [:]
@@ -106,9 +106,11 @@ struct CozieCSVReader: PointReader {
         }
         return columns.map { column in
             let name = header.names[column]
-            let type =
-                types.type(of: name, keepsName: false)
-                ?? places[types.newName(of: name)].flatMap { known[$0] } ?? known[column]
+            var type = types.type(of: name, keepsName: false)
+            if type == nil {
+                type = places[types.newName(of: name)].flatMap { known[$0] } ?? known[column]
+                if let type { types.remember(type, of: name, keepsName: false) }
+            }
             return CozieFields.Renamed(
                 column: column, name: Name(String(decoding: name, as: UTF8.self)), type: type)
         }

@@ -158,6 +158,20 @@ struct CozieCSVImportTests {
         #expect(Set(try study.cells("z")) == ["1.5", "3.5", "2.5"])
     }
 
+    @Test(arguments: [
+        ("x,y", ["abc,5", ",7"], "y"), ("x,y", ["abc,5"], "x"), ("x,z", ["abc,"], "x"),
+    ])
+    func `a type that a file has shown is that of the new name`(
+        names: String, rows: [String], later: String
+    ) throws {
+        let report = try study.import(
+            Self.file(names, rows), Self.file(later, ["6"]).replacing("25:10", with: "25:20")
+        ) { $0.renames = ["x": "z", "y": "z"] }
+        #expect(!report.hasRefusals)
+        #expect(try study.types()["z"] == .string)
+        #expect(Set(try study.cells("z")).isSuperset(of: ["abc", "6"]))
+    }
+
     @Test func `the type of the catalogue holds from the first value on`() throws {
         let report = try study.import(Self.file("ws_survey_count,y", ["many,1", "3,1"])) {
             $0.settings.preset = "none"

@@ -61,16 +61,18 @@ final class ResearcherStudy {
 
     @discardableResult
     func `import`(
-        _ text: String, _ change: (inout ImportOptions) -> Void = { _ in }
+        _ texts: String..., change: (inout ImportOptions) -> Void = { _ in }
     ) throws -> ImportReport {
-        let path = directory.path + "-\(UUID().uuidString).csv"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let paths = texts.map { _ in directory.path + "-\(UUID().uuidString).csv" }
+        for (path, text) in zip(paths, texts) {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        }
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
         var options = ImportOptions()
         options.format = .cozieCSV
         options.experiment = "dev"
         change(&options)
-        return try importFiles([path], into: database, options: options)
+        return try importFiles(paths, into: database, options: options)
     }
 
     func types() throws -> [String: FieldType] {

@@ -266,6 +266,10 @@ struct Planner {
             return Set(view.schema.identity.tagNames.map { Name($0) })
         }
         if let known = tagNamesByExperiment[view.schema.id] { return known }
+        // The tags of segments are in their files.
+        if let brief = options.brief, view.sources.contains(where: \.isFile) {
+            throw brief.giveUp()
+        }
         var names: Set<Name> = []
         // Most series have the same tags as the previous one.
         var last: [UInt8] = []

@@ -12,7 +12,7 @@ extension Engine {
         var droppedSchemas: [Int] = []
         /// Columns of remaining experiments that have no values left in any file.
         var droppedColumns: [(experiment: Int, column: ColumnID)] = []
-        /// Declarations of types that belong to no column.
+        /// Declarations of types alone, of fields that nothing has any more.
         var droppedDeclarations: [(experiment: Int, field: String)] = []
         /// The fields of the refused values that stay.
         var refusedFields: Set<RefusedField> = []
@@ -25,8 +25,13 @@ extension Engine {
 
     /// The field of a refused value.
     struct RefusedField: Hashable {
-        var experiment: Name
-        var field: Name
+        let experiment: Name
+        let field: Name
+
+        init(_ experiment: String, _ field: String) {
+            self.experiment = Name(experiment)
+            self.field = Name(field)
+        }
     }
 
     /// Limit of the series selections kept between the two passes, in times of eight bytes.
@@ -168,7 +173,7 @@ extension Engine {
             for case .refusal(let refusal) in try rejects(info) {
                 let isGone = try isGone(refusal)
                 if case .value(let experiment, _, _, let field, _, _) = refusal.subject {
-                    let field = RefusedField(experiment: Name(experiment), field: Name(field))
+                    let field = RefusedField(experiment, field)
                     if isGone {
                         goneFields.insert(field)
                     } else {

@@ -92,18 +92,22 @@ extension Engine {
                 columns.formUnion(left.footer.fields.filter { $0.valueCount > 0 }.map(\.column.id))
                 isEmpty = false
             }
-            let experiment = Name(schema.name)
-            let isDeclared = schema.declarations.contains { declaration in
-                let field = RefusedField(
-                    experiment: experiment, field: Name(declaration.name))
-                return !declaration.isTypeOnly || rewriting.refusedFields.contains(field)
+            let refused = rewriting.refusedFields
+            func isOnlyType(_ declaration: SchemaPreset.Field) -> Bool {
+                declaration.isTypeOnly
+                    && !refused.contains(RefusedField(schema.name, declaration.name))
             }
-            if isEmpty, !isDeclared {
+            if isEmpty, schema.declarations.allSatisfy(isOnlyType) {
                 rewriting.droppedSchemas.append(schema.id)
                 continue
             }
             for column in schema.columns where !column.isRemoved && !columns.contains(column.id) {
                 rewriting.droppedColumns.append((schema.id, column.id))
+                guard column.kind == .field,
+                    let declaration = schema.ownDeclaration(of: column.name),
+                    isOnlyType(declaration)
+                else { continue }
+                rewriting.droppedDeclarations.append((schema.id, declaration.name))
             }
         }
     }

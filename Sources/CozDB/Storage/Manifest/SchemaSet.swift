@@ -73,14 +73,11 @@ struct SchemaSet: Sendable {
         addFormer(Identity.participantTags([schema.identity]))
     }
 
-    /// Removes a column that has no values in any source, and the declaration of its type.
+    /// Removes a column that has no values in any source.
     mutating func remove(_ column: ColumnID, of experiment: Int) {
         guard let schema = byID[experiment] else { return }
         let known = schema.column(column)
         sizeBytes -= known.name.utf8.count + known.textSizeBytes
-        if known.kind == .field, schema.ownDeclaration(of: known.name)?.isTypeOnly == true {
-            removeDeclaration(of: known.name, in: experiment)
-        }
         update(experiment) { $0.remove(column) }
     }
 

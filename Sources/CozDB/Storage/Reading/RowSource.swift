@@ -26,6 +26,8 @@ enum RowSource: Sendable {
     case segment(SegmentReader)
     case memtable(MemtableView)
 
+    var isFile: Bool { if case .segment = self { true } else { false } }
+
     /// Returns the rows of a series' part in this source that lie in a time range. Searches only if
     /// the range ends inside of the part.
     func rows(of part: Series.Part, in range: TimeRange) throws(DatabaseError) -> Range<Int> {

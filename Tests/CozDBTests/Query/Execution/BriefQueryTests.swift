@@ -94,6 +94,26 @@ struct BriefQueryTests {
         }
     }
 
+    @Test func `tags in files need one`() async throws {
+        func write(_ time: Int64) throws {
+            var batch = WriteBatch()
+            batch.settings = ExperimentSettings(identity: .allTags)
+            try batch.add(
+                experiment: "tagged", tags: ["room": "r\(time)"],
+                time: Timestamp(nanoseconds: time), fields: ["a": .float(1)])
+            _ = try database.write(batch)
+        }
+        try write(1)
+        try await withoutThread {
+            #expect(await isBrief("SELECT a FROM tagged WHERE room = 'r1'"))
+        }
+        try await database.flush()
+        try write(2)
+        try await withoutThread {
+            #expect(await !isBrief("SELECT a FROM tagged WHERE room = 'r2' AND time > 1"))
+        }
+    }
+
     @Test func `answers and errors are those of other queries`() async throws {
         try write(0..<16_000)
         for text in [

@@ -475,6 +475,28 @@ struct ForgetTests {
         try database.close()
     }
 
+    @Test func `a declared type stays while another participant has a refused value`() throws {
+        let database = try PlantedDatabase(identity: .standard).open(on: FaultyFileSystem())
+        func write(_ name: String, _ fields: [String: FieldValue]) throws -> WriteReport {
+            var batch = WriteBatch()
+            try batch.add(
+                experiment: "typed", tags: ["id_participant": name],
+                time: Timestamp(nanoseconds: 1), fields: fields)
+            batch.declare(
+                .init("f", .float), experiment: batch.experiment("typed".utf8.span))
+            return try database.write(batch)
+        }
+        _ = try write("p7", ["f": .float(1)])
+        #expect(try write("p8", ["f": "x"]).refusedValues == 1)
+        _ = try database.forget(["p7"])
+        let left = try database.schemas().first { $0.name == "typed" }
+        #expect(left?.declaration(of: "f")?.type == .float)
+        #expect(left?.field("f") == nil)
+        _ = try database.forget(["p8"])
+        #expect(try !database.schemas().contains { $0.name == "typed" })
+        try database.close()
+    }
+
     @Test func `refused lines whose participant is known from elsewhere are not kept`() throws {
         let system = FaultyFileSystem()
         let database = try PlantedDatabase(identity: .standard).open(on: system)
